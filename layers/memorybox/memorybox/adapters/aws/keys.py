@@ -1,0 +1,110 @@
+"""Every key of the two tables and of the bucket.
+
+Memory: `pk` says whose item it is, `sk` what it is. Auth has a `pk` alone.
+"""
+
+from hashlib import sha256
+from urllib.parse import quote
+from zlib import crc32
+
+from memorybox.accounts.model import AccountId
+from memorybox.search.budget import Month
+
+ACCOUNT = "account"
+CURSOR = "cursor"
+WRITER_LEASE = "lease#write"
+INDEX_LEASE = "lease#index"
+
+INDEX_FIRST, INDEX_LAST = CURSOR, "pack$"
+"""Between them lies all that a search needs: `cursor`, `file#`, `filepart#`, `pack#`."""
+
+GRANTS_OF_ACCOUNT = "account"
+"""The index of the Auth table by `account_id`."""
+
+LONGEST_PATH = 800
+"""Bytes of a path that stand in a key. DynamoDB takes 1,024 in a sort key, Dropbox has longer."""
+
+DIRECTORIES = 16
+DEPLOYMENTS = 8
+"""Partitions over which the writes of all accounts are spread."""
+
+
+def of_account(account: AccountId) -> str:
+    return f"A#{account}"
+
+
+def budget(month: Month) -> str:
+    return f"budget#{month}"
+
+
+def command(tool: str, command_id: str) -> str:
+    return f"command#{tool}#{command_id}"
+
+
+def file(path_lower: str) -> str:
+    return f"file#{_place(path_lower)}"
+
+
+def files_from(prefix: str) -> str:
+    """What the keys of all files begin with whose path begins with `prefix`; of others too, if
+    the prefix is very long.
+    """
+    return f"file#{_cut(prefix)}"
+
+
+def piece(path_lower: str, number: int) -> str:
+    """The continuation of a file's item, counted from 1."""
+    return f"filepart#{number}#{_place(path_lower)}"
+
+
+def pack(workspace: str) -> str:
+    return f"pack#{workspace}"
+
+
+def deployment(shard: int) -> str:
+    return f"DEPLOY#{shard}"
+
+
+def directory(number: int) -> str:
+    return f"DIR#{number}"
+
+
+def directory_of(account: AccountId) -> str:
+    return directory(crc32(account.encode()) % DIRECTORIES)
+
+
+def client(client_id: str) -> str:
+    """An id may be a URL of 2,048 characters, which is all that a partition key can hold."""
+    return f"client#{sha256(client_id.encode()).hexdigest()}"
+
+
+def transaction(key: str) -> str:
+    return f"transaction#{key}"
+
+
+def code(key: str) -> str:
+    return f"code#{key}"
+
+
+def grant(grant_id: str) -> str:
+    return f"grant#{grant_id}"
+
+
+def packs_of(account: AccountId) -> str:
+    """What the keys of all objects of the account begin with."""
+    return f"packs/{account}/"
+
+
+def pack_object(account: AccountId, workspace: str, generation: int, random: str) -> str:
+    return f"{packs_of(account)}{quote(workspace, safe='')}/{generation}-{random}"
+
+
+def _place(path_lower: str) -> str:
+    cut = _cut(path_lower)
+    if cut == path_lower:
+        return path_lower
+    return f"{cut}\0{sha256(path_lower.encode()).hexdigest()}"  # no path has a NUL
+
+
+def _cut(path: str) -> str:
+    return path.encode()[:LONGEST_PATH].decode(errors="ignore")

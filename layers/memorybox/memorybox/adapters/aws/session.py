@@ -1,0 +1,95 @@
+"""What one request does in its account's part of the Memory table."""
+
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from datetime import datetime, timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from memorybox.accounts.model import AccountId
+from memorybox.adapters.aws.errors import StorageSilent
+from memorybox.adapters.aws.guard import acting_for
+from memorybox.adapters.aws.keys import of_account
+from memorybox.adapters.aws.table import Cancelled, ConditionFailed, Table, Write
+from memorybox.adapters.aws.values import Item
+from memorybox.deadline import Deadline
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+
+class Session:
+    """The items of one account, for one request. Close it when the request ends.
+
+    A write that has time, such as the release of a lease, may ride: it goes along with the next
+    transaction of the request, and at the end of the request at the latest.
+    """
+
+    def __init__(
+        self, client: "DynamoDBClient", table: str, account: AccountId, deadline: Deadline
+    ) -> None:
+        self.account = account
+        self.deadline = deadline
+        self.id = secrets.token_hex(8)
+        """Names this request in what it writes, so that it knows its own writes again."""
+        self._table = Table(client, table, partial(acting_for, account), deadline.clock)
+        self._riders: dict[str, Write] = {}
+
+    def __enter__(self) -> "Session":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def now(self) -> datetime:
+        return self.deadline.clock.now()
+
+    def ends(self, deadline: Deadline) -> datetime:
+        """The moment of a deadline on the wall clock, which is all that other machines share."""
+        return self.now() + timedelta(seconds=deadline.remaining())
+
+    def key(self, sk: str) -> Item:
+        return {"pk": of_account(self.account), "sk": sk}
+
+    def get(self, sk: str) -> Item | None:
+        return self._table.get(self.key(sk))
+
+    def get_together(self, sks: Sequence[str]) -> list[Item | None]:
+        """The items as they were at one moment."""
+        return self._table.get_together([self.key(sk) for sk in sks])
+
+    def query(self, condition: str, /, **values: Any) -> Iterator[Item]:
+        """The items whose `sk` meets the condition, in order."""
+        pk = of_account(self.account)
+        return self._table.query(f"pk = :pk AND {condition}", pk=pk, **values)
+
+    def apply(self, write: Write) -> Item:
+        """Do a single write; the item as it is after an update. Raises ConditionFailed."""
+        return self._table.apply(write)
+
+    def transact(self, *writes: Write) -> None:
+        """Do all of them or none, and take the riders along. Raises Cancelled."""
+        try:
+            self._table.transact([*writes, *self._riders.values()])
+        except Cancelled:
+            if not self._riders:
+                raise
+            self.close()
+            self._table.transact(writes)  # a rider may have been the only reason
+        self._riders.clear()
+
+    def ride(self, sk: str, write: Write) -> None:
+        """Do `write`, the only one to ride for this item, when it costs no call of its own."""
+        self._riders[sk] = write
+
+    def recall(self, sk: str) -> None:
+        """Leave undone what still waits to ride for this item."""
+        self._riders.pop(sk, None)
+
+    def close(self) -> None:
+        """Do what still waits to ride. What cannot be done now is left to its own expiry."""
+        while self._riders:
+            _, rider = self._riders.popitem()
+            with suppress(ConditionFailed, StorageSilent):
+                self.apply(rider)

@@ -1,0 +1,98 @@
+"""Which names a workspace and a file may have.
+
+Some are refused always, since they could reach outside the workspace or have no meaning. Others
+only for what is new: a file that another app gave an odd name stays readable and changeable.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable
+
+SUFFIX = ".md"
+LONGEST = 255
+"""Bytes of one component. Dropbox refuses a longer one only after the upload."""
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+_Rules = tuple[tuple[str, Callable[[str], bool]], ...]
+"""Faults of a name, in the order they are looked for."""
+
+
+def workspace_fault(name: str) -> str | None:
+    """Why the name can never be a workspace's, or None."""
+    return _first_fault(_WORKSPACE_RULES, name)
+
+
+def new_workspace_fault(name: str) -> str | None:
+    """Why no workspace of this name may be made, or None."""
+    return _first_fault(_NEW_WORKSPACE_RULES, name)
+
+
+def path_fault(path: str) -> str | None:
+    """Why the path can never be a note's, or None."""
+    return _first_fault(_PATH_RULES, path)
+
+
+def new_path_fault(path: str) -> str | None:
+    """Why no note may be made at the path, or None."""
+    return _first_fault(_NEW_PATH_RULES, path)
+
+
+def has_lone_surrogate(text: str) -> bool:
+    """Whether `text` has half of a surrogate pair, which no UTF-8 can hold."""
+    return _SURROGATE.search(text) is not None
+
+
+def _any_part(fault: Callable[[str], bool]) -> Callable[[str], bool]:
+    return lambda path: any(fault(part) for part in path.split("/"))
+
+
+def _has_control(name: str) -> bool:
+    return any(unicodedata.category(c) == "Cc" for c in name)
+
+
+def _is_padded(name: str) -> bool:
+    return name != name.strip()
+
+
+def _is_long(name: str) -> bool:
+    return len(unicodedata.normalize("NFC", name).encode()) > LONGEST
+
+
+_CHARACTER_RULES: _Rules = (
+    ("it has a backslash", lambda name: "\\" in name),
+    ("it has a control character", lambda name: "\0" in name),
+    ("it has half of a surrogate pair", has_lone_surrogate),
+)
+_WORKSPACE_RULES: _Rules = (
+    ("it is empty", lambda name: not name),
+    ('it is "." or ".."', lambda name: name in {".", ".."}),
+    ("it has a slash", lambda name: "/" in name),
+    *_CHARACTER_RULES,
+)
+_NEW_WORKSPACE_RULES: _Rules = (
+    ("it is blank", str.isspace),
+    ("it has a control character", _has_control),
+    ("it starts or ends with a space", _is_padded),
+    ("it is over 255 bytes", _is_long),
+)
+_PATH_RULES: _Rules = (
+    ("it is empty", lambda path: not path),
+    ('it starts with "/"', lambda path: path.startswith("/")),
+    ('it ends with "/"', lambda path: path.endswith("/")),
+    ("it has an empty part", lambda path: "//" in path),
+    ('it has a "." or ".." part', _any_part(lambda part: part in {".", ".."})),
+    *_CHARACTER_RULES,
+    ("it does not end in .md", lambda path: not path.lower().endswith(SUFFIX)),
+    ("it has no name before .md", lambda path: len(path.rpartition("/")[2]) == len(SUFFIX)),
+)
+_NEW_PATH_RULES: _Rules = (
+    ("it has a control character", _has_control),
+    ("a name in it starts or ends with a space", _any_part(_is_padded)),
+    ("a folder in it ends with a dot", _any_part(lambda part: part.endswith("."))),
+    ("a name in it is over 255 bytes", _any_part(_is_long)),
+)
+
+
+def _first_fault(rules: _Rules, name: str) -> str | None:
+    return next((fault for fault, applies in rules if applies(name)), None)

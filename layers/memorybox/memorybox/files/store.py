@@ -1,0 +1,54 @@
+"""The port to where the files are."""
+
+from typing import Protocol
+
+from memorybox.files.model import ChangePage, Cursor, Entry, FileEntry, FileRef, Rev, StoredFile
+
+
+class FileStore(Protocol):
+    """The app folder of one account, within the time of one call.
+
+    Names ignore case. Every method may raise SignInEnded, DropboxSilent or DropboxAsksToWait; if a
+    writing method raises one of them, or a Refused, nothing was written.
+    """
+
+    def entries(self, location: str) -> tuple[Entry, ...]:
+        """Every file and folder below a folder ("" is the root), at any depth.
+
+        All pages, or an error: never a short list. A folder that does not exist has no entries.
+        """
+
+    def look(self, location: str) -> Entry | None:
+        """What is at a path now, or None."""
+
+    def read(self, ref: FileRef, at_most: int) -> StoredFile:
+        """The file's bytes and metadata from one download.
+
+        Raises FileMissing, NotDownloadable, or FileTooLarge if it has more than `at_most` bytes.
+        """
+
+    def create(self, ref: FileRef, data: bytes) -> FileEntry:
+        """Make the file, with its folders, unless something is there.
+
+        Of two creators one wins. Raises FileExists (also for equal bytes and other letter case),
+        FolderInTheWay, FileInTheWay, NameNotTaken, DropboxFull, or OutcomeUnknown if the answer
+        was lost and the revisions cannot be read.
+        """
+
+    def replace(self, ref: FileRef, data: bytes, *, base: Rev) -> FileEntry:
+        """Replace the whole file if it is still at rev `base`: a compare-and-swap.
+
+        Raises FileChanged, NothingToReplace (a deleted file stays deleted) and what create raises.
+        """
+
+    def committed(self, ref: FileRef, content_hash: str, *, base: Rev | None) -> FileEntry | None:
+        """The version with this content that directly followed `base` (None: made the file).
+
+        None if there is no such version. Tells whether an upload with a lost answer took effect.
+        """
+
+    def changes(self, cursor: Cursor | None) -> ChangePage:
+        """The next changes of the whole app folder; from the start without a cursor.
+
+        Applied in order they give the present state. Raises CursorReset.
+        """

@@ -1,0 +1,242 @@
+"""An authorization, from the client's request to the code it gets.
+
+The browser goes four steps: the client sends it to `begin`, which asks the person; `approve` takes
+the answer and sends it on to Dropbox; Dropbox sends it to `complete`, which sends it back to the
+client. A step is tied to the one before by a random value in the page or address and by a cookie,
+and both must fit: so nobody can be made to finish what another began.
+"""
+
+import logging
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from memorybox.accounts.model import AccountId
+from memorybox.accounts.service import Connections
+from memorybox.clock import Clock
+from memorybox.errors import Refused, SignInEnded, Unavailable
+from memorybox.oauth.clients import Clients
+from memorybox.oauth.errors import Forbidden, OAuthError
+from memorybox.oauth.metadata import Issuer, scopes_of
+from memorybox.oauth.model import (
+    READ,
+    AuthorizationCode,
+    AuthorizationRequest,
+    Client,
+    Scopes,
+    Step,
+    Transaction,
+)
+from memorybox.oauth.opaque import (
+    SECRET_LENGTH,
+    Random,
+    challenge_of,
+    digest,
+    new_id,
+    new_secret,
+    same,
+)
+from memorybox.oauth.parameters import Parameters
+from memorybox.oauth.redirects import is_registered, with_answer
+from memorybox.oauth.store import CodeStore, TransactionStore
+
+STEP_LIFE = timedelta(minutes=10)
+CODE_LIFE = timedelta(seconds=60)
+CODE_MEMORY = timedelta(minutes=10)
+READ_ONLY: Scopes = frozenset({READ})
+
+_CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
+_COOKIE = re.compile(rf"[A-Za-z0-9_-]{{{SECRET_LENGTH}}}")
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class SendTo:
+    """Redirect the browser to the client. `signed_in` is set once a sign-in is complete."""
+
+    url: str
+    signed_in: AccountId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AskPerson:
+    """Show the consent page, with `form_token` in its form and `browser` in a cookie."""
+
+    client: Client
+    request: AuthorizationRequest
+    form_token: str
+    browser: str
+
+
+@dataclass(frozen=True, slots=True)
+class GoToDropbox:
+    """Redirect the browser to Dropbox, with `browser` in a cookie."""
+
+    url: str
+    browser: str
+
+
+@dataclass(frozen=True, slots=True)
+class Authorizations:
+    """The authorization endpoint and what follows it."""
+
+    issuer: Issuer
+    clients: Clients
+    transactions: TransactionStore
+    codes: CodeStore
+    connections: Connections
+    clock: Clock
+    random: Random
+
+    def begin(self, query: Parameters, *, browser: str | None) -> AskPerson | SendTo:
+        """Check a request to /authorize. `browser` is the form cookie, if the browser has one.
+
+        Raises Refused where it would be wrong to send the browser anywhere (RFC 6749, 4.1.2.1).
+        """
+        if query.repeated & {"client_id", "redirect_uri"}:
+            raise Refused("The request of the program that sent you here is ambiguous.")
+        client = self.clients.asking(query.get("client_id"))
+        redirect_uri = query.get("redirect_uri") or ""
+        if not is_registered(redirect_uri, client.redirect_uris):
+            raise Refused(
+                "The program that sent you here wants the answer at an address "
+                "that it did not register."
+            )
+        try:
+            request = self._checked(client, redirect_uri, query)
+        except OAuthError as error:
+            _log.info("An authorization request was refused", extra={"reason": str(error)})
+            return SendTo(self._failure(redirect_uri, query.get("state"), error.code))
+        token = new_secret(self.random)
+        cookie = self._cookie(browser)
+        self._add(Step.CONSENT, token, cookie, request)
+        return AskPerson(client, request, token, cookie)
+
+    def approve(
+        self,
+        *,
+        form_token: str,
+        form_browser: str | None,
+        browser: str | None,
+        read_only: bool,
+        request_id: str,
+    ) -> GoToDropbox:
+        """The person agrees. `browser` is the cookie of an earlier approval, if there is one."""
+        request = self._take(Step.CONSENT, form_token, form_browser, request_id)
+        scopes = READ_ONLY if read_only else request.scopes
+        state, cookie = new_secret(self.random), self._cookie(browser)
+        self._add(Step.DROPBOX, state, cookie, replace(request, scopes=scopes))
+        challenge = challenge_of(_verifier(state, cookie))
+        url = self.connections.dropbox.authorize_url(state=state, challenge=challenge)
+        return GoToDropbox(url, cookie)
+
+    def deny(self, *, form_token: str, form_browser: str | None, request_id: str) -> SendTo:
+        """The person does not agree."""
+        request = self._take(Step.CONSENT, form_token, form_browser, request_id)
+        return SendTo(self._failure(request.redirect_uri, request.state, "access_denied"))
+
+    def complete(
+        self, *, state: str, browser: str | None, code: str | None, request_id: str
+    ) -> SendTo:
+        """Dropbox sent the browser back, with a code or without one.
+
+        Raises Refused, and stores nothing, if Dropbox granted less than is needed.
+        """
+        request = self._take(Step.DROPBOX, state, browser, request_id)
+        if not code or not browser:
+            return SendTo(self._failure(request.redirect_uri, request.state, "access_denied"))
+        try:
+            account = self.connections.sign_in(code=code, verifier=_verifier(state, browser))
+            issued = self._issue(request, account.id)
+        except SignInEnded:
+            return SendTo(self._failure(request.redirect_uri, request.state, "access_denied"))
+        except Unavailable:
+            error = "temporarily_unavailable"
+            return SendTo(self._failure(request.redirect_uri, request.state, error))
+        answer = self._answer({"code": issued}, request.state)
+        return SendTo(with_answer(request.redirect_uri, answer), account.id)
+
+    def _checked(
+        self, client: Client, redirect_uri: str, query: Parameters
+    ) -> AuthorizationRequest:
+        if query.repeated:
+            raise OAuthError("invalid_request", "a parameter came twice")
+        if query.get("response_type") != "code":
+            raise OAuthError("unsupported_response_type", "response_type is not code")
+        challenge = query.get("code_challenge") or ""
+        if query.get("code_challenge_method") != "S256" or not _CHALLENGE.fullmatch(challenge):
+            raise OAuthError("invalid_request", "no S256 code_challenge")
+        if not self.issuer.owns(query.get("resource") or self.issuer.resource):
+            raise OAuthError("invalid_target", "resource is not ours")
+        return AuthorizationRequest(
+            client_id=client.id,
+            redirect_uri=redirect_uri,
+            state=query.get("state"),
+            challenge=challenge,
+            resource=self.issuer.resource,
+            scopes=scopes_of(query.get("scope")),
+        )
+
+    def _add(self, step: Step, token: str, browser: str, request: AuthorizationRequest) -> None:
+        self.transactions.add(
+            Transaction(
+                key=digest(token),
+                step=step,
+                browser=digest(browser),
+                request=request,
+                expires_at=self.clock.now() + STEP_LIFE,
+            )
+        )
+
+    def _take(
+        self, step: Step, token: str, browser: str | None, request_id: str
+    ) -> AuthorizationRequest:
+        """The request of a transaction, for the one caller who has both of its secrets."""
+        key = digest(token)
+        transaction = self.transactions.get(key)
+        if (
+            transaction is None
+            or transaction.step is not step
+            or transaction.expires_at <= self.clock.now()
+            or browser is None
+            or not same(digest(browser), transaction.browser)
+            or not self.transactions.take(key, request_id=request_id)
+        ):
+            raise Forbidden(
+                "This page is too old, was used before, or was opened in another browser. "
+                "Go back to your assistant and connect again."
+            )
+        return transaction.request
+
+    def _issue(self, request: AuthorizationRequest, account_id: AccountId) -> str:
+        code, now = new_secret(self.random), self.clock.now()
+        self.codes.add(
+            AuthorizationCode(
+                key=digest(code),
+                grant_id=new_id(self.random),
+                account_id=account_id,
+                request=request,
+                expires_at=now + CODE_LIFE,
+                forget_at=now + CODE_MEMORY,
+            )
+        )
+        return code
+
+    def _cookie(self, browser: str | None) -> str:
+        """One value for each browser, so that two tabs do not disturb each other."""
+        is_ours = browser is not None and _COOKIE.fullmatch(browser)
+        return browser if browser and is_ours else new_secret(self.random)
+
+    def _failure(self, redirect_uri: str, state: str | None, error: str) -> str:
+        return with_answer(redirect_uri, self._answer({"error": error}, state))
+
+    def _answer(self, answer: Mapping[str, str], state: str | None) -> Mapping[str, str]:
+        """With `iss` (RFC 9207), and with the state exactly as it came."""
+        return {**answer, **({} if state is None else {"state": state}), "iss": self.issuer.url}
+
+
+def _verifier(state: str, browser: str) -> str:
+    """The code verifier for Dropbox: only hashes of its two halves are kept by us."""
+    return challenge_of(f"{state}.{browser}")

@@ -1,0 +1,121 @@
+"""What the authorization server remembers: clients, authorizations under way, codes, grants."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from memorybox.accounts.model import AccountId
+
+Scopes = frozenset[str]
+
+READ = "memory:read"
+WRITE = "memory:write"
+ALL_SCOPES: Scopes = frozenset({READ, WRITE})
+
+
+class Origin(StrEnum):
+    """How a client came to be known to us."""
+
+    CONFIGURED = "configured"
+    REGISTERED = "registered"  # RFC 7591; nobody vouches for its name
+    DOCUMENT = "document"  # client ID metadata document; its host vouches for it
+
+
+class AuthMethod(StrEnum):
+    """How a client proves at `/token` and `/revoke` who it is (RFC 7591, section 2)."""
+
+    NONE = "none"
+    POST = "client_secret_post"
+    BASIC = "client_secret_basic"
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A program that asks for access.
+
+    A client is forgotten at `expires_at` (None: never). `fresh_until` is set for a metadata
+    document: after it, the next authorization fetches the document again.
+    """
+
+    id: str
+    name: str
+    redirect_uris: tuple[str, ...]
+    origin: Origin
+    auth_method: AuthMethod = AuthMethod.NONE
+    secret_hash: str | None = field(default=None, repr=False)
+    expires_at: datetime | None = None
+    fresh_until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorizationRequest:
+    """A request to `/authorize` that passed every check."""
+
+    client_id: str
+    redirect_uri: str
+    state: str | None
+    challenge: str
+    resource: str
+    scopes: Scopes
+
+
+class Step(StrEnum):
+    """Which answer of the browser a transaction waits for."""
+
+    CONSENT = "consent"
+    DROPBOX = "dropbox"
+
+
+@dataclass(frozen=True, slots=True)
+class Transaction:
+    """An authorization under way, found by the hash of a random value, bound to one browser.
+
+    The value travels in our consent form (step CONSENT) or as Dropbox's `state` (step DROPBOX);
+    `browser` is the hash of the cookie that must come with it.
+    """
+
+    key: str
+    step: Step
+    browser: str
+    request: AuthorizationRequest
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorizationCode:
+    """A code that was given out, found by its hash.
+
+    It can be traded until `expires_at`, and is remembered until `forget_at` so that a replay ends
+    the grant `grant_id` that came of it.
+    """
+
+    key: str
+    grant_id: str
+    account_id: AccountId
+    request: AuthorizationRequest
+    expires_at: datetime
+    forget_at: datetime
+    used_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """What one person let one client do, with the hashes of every token that stands for it.
+
+    `access` maps hash to expiry. `refresh` maps hash to the moment it was used, None while unused;
+    both are in the order the tokens were made. `written_by` names the request that wrote this
+    `version`.
+    """
+
+    id: str
+    account_id: AccountId
+    client_id: str
+    resource: str
+    scopes: Scopes
+    access: Mapping[str, datetime] = field(repr=False)
+    refresh: Mapping[str, datetime | None] = field(repr=False)
+    created_at: datetime
+    expires_at: datetime
+    version: int
+    written_by: str

@@ -1,0 +1,50 @@
+"""The port to the embedding model."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from memorybox.deadline import Deadline
+
+MOST_INPUTS = 2_048  # of one request (openai API reference, Create embeddings)
+MOST_BYTES = 300_000  # the API takes 300,000 tokens in all; a token is at least one byte
+
+
+@dataclass(frozen=True, slots=True)
+class Embeddings:
+    """One vector for each text, in order, and the tokens that the service counted."""
+
+    vectors: tuple[bytes, ...]
+    """Little-endian float16 of unit length, `dims` each."""
+
+    tokens: int
+
+
+class EmbedderSilent(Exception):
+    """The service did not answer in time, or asks to wait. The texts may have been counted."""
+
+
+class TextRefused(Exception):
+    """The service does not take one of the texts, or its answer cannot be used."""
+
+    def __init__(self, tokens: int | None) -> None:
+        self.tokens = tokens
+        """What the service counted all the same; None if it did not say."""
+        super().__init__()
+
+
+class Embedder(Protocol):
+    """A model that gives near vectors to texts of near meaning."""
+
+    @property
+    def model(self) -> str: ...
+
+    @property
+    def dims(self) -> int: ...
+
+    def embed(self, texts: Sequence[str], deadline: Deadline) -> Embeddings:
+        """Embed at most MOST_INPUTS texts of MOST_BYTES together, none of them blank.
+
+        Answers are checked for count, order, length, finite numbers and zero vectors. Raises
+        EmbedderSilent or TextRefused.
+        """

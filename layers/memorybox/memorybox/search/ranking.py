@@ -1,0 +1,124 @@
+"""Which files answer a query best: by their meaning and by their words.
+
+    idf(t)      = ln(1 + (N - df(t) + 0.5) / (df(t) + 0.5))
+    lex(part)   = Σ idf(t)·tf·(k1+1) / (tf + k1·(1 - b + b·length/average))  /  Σ idf(t)·(k1+1)
+    score(part) = (cosine + weight·lex) / (1 + weight)
+
+The sums run over the terms of the query that stand in the searched parts: lex is BM25 (Robertson
+and Zaragoza 2009) over the most that any part could reach, so within 0..1, and a weak match stays
+a small number. N, df and average count the searched parts. A file has the score of its best part.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from math import log
+
+import numpy as np
+
+from memorybox.search.columns import Array, Columns
+from memorybox.search.dots import dots
+from memorybox.search.model import Hit, Indexed, Recipe, Seen
+from memorybox.search.snapshot import Snapshot
+
+K1, B = 1.2, 0.75
+
+DEAD = -2.0
+"""Below the score of any part: the tail hides this one."""
+
+DIGITS = 6
+"""Those of a score that count: the others may change with the place of a row in memory."""
+
+
+def rank(
+    snapshot: Snapshot,
+    *,
+    recipe: Recipe,
+    scope: str | None,
+    terms: Sequence[int],
+    vector: bytes | None,
+    weight: float,
+    limit: int,
+) -> list[Hit]:
+    """The `limit` best files, best first, equal ones by workspace and path.
+
+    `vector` is that of the query, little-endian float16 of unit length; without it the score is
+    lex alone.
+    """
+    segments = [segment for segment in _segments(snapshot, recipe, scope) if segment.alive.any()]
+    hits: list[Hit] = []
+    for segment, lex in zip(segments, _lexical(segments, terms), strict=True):
+        scores = lex
+        if vector is not None:
+            cosines = dots(segment.columns.vectors, np.frombuffer(vector, "<f2"))
+            scores = (_sound(cosines) + weight * lex) / (1 + weight)
+        hits += _best_files(segment, np.where(segment.alive, scores, DEAD), limit)
+    return sorted(hits, key=lambda hit: (-hit.score, hit.seen.workspace, hit.seen.path_lower))[
+        :limit
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Segment:
+    """Parts to be searched: those of one pack, or those of the tail. Files ascend by path."""
+
+    columns: Columns
+    alive: Array
+    """For each part whether it is searched."""
+
+    seen: Callable[[int], Seen]
+    """The file of a number in `columns.file_of`."""
+
+
+def _segments(snapshot: Snapshot, recipe: Recipe, scope: str | None) -> Iterator[_Segment]:
+    for workspace, pack in snapshot.packs.items():
+        if scope in (None, workspace) and pack.recipe == recipe:
+            files = snapshot.live(workspace) & pack.indexed
+            alive = files[pack.columns.file_of]
+            yield _Segment(pack.columns, alive, partial(snapshot.seen, pack))
+    changed = sorted(
+        (entry for entry in snapshot.changed(scope) if entry.is_indexed(recipe)),
+        key=lambda entry: (entry.seen.workspace, entry.seen.path_lower),
+    )
+    parts = [entry.settled.parts for entry in changed if isinstance(entry.settled, Indexed)]
+    columns = Columns.of(parts, recipe.dims)
+    alive = np.ones(len(columns.file_of), bool)
+    yield _Segment(columns, alive, lambda number: changed[number].seen)
+
+
+def _lexical(segments: Sequence[_Segment], terms: Sequence[int]) -> list[Array]:
+    """lex of each part of each segment."""
+    lex = [np.zeros(len(segment.alive)) for segment in segments]
+    alive = sum(int(segment.alive.sum()) for segment in segments)
+    length = sum(int(segment.columns.lengths[segment.alive].sum()) for segment in segments)
+    most = 0.0
+    for term in terms:
+        postings = [segment.columns.holding(term) for segment in segments]
+        df = sum(
+            int(segment.alive[holders].sum())
+            for segment, (holders, _) in zip(segments, postings, strict=True)
+        )
+        if not df:
+            continue
+        idf = log(1 + (alive - df + 0.5) / (df + 0.5))
+        most += idf * (K1 + 1)
+        for segment, scores, (holders, tf) in zip(segments, lex, postings, strict=True):
+            relative = segment.columns.lengths[holders] * (alive / length)
+            scores[holders] += idf * (K1 + 1) * tf / (tf + K1 * (1 - B + B * relative))
+    return [scores / most if most else scores for scores in lex]
+
+
+def _sound(cosines: Array) -> Array:
+    """Within -1..1 whatever the rounding; a vector that is no direction is like nothing."""
+    sound: Array = np.nan_to_num(cosines, nan=0.0, posinf=0.0, neginf=0.0)
+    return sound.clip(-1.0, 1.0)
+
+
+def _best_files(segment: _Segment, scores: Array, limit: int) -> Iterator[Hit]:
+    file_of = segment.columns.file_of
+    starts = np.flatnonzero(np.append(True, file_of[1:] != file_of[:-1]))
+    best = np.round(np.maximum.reduceat(scores, starts), DIGITS) + 0.0  # no -0.0
+    least = np.partition(best, -limit)[-limit] if len(best) > limit else DEAD
+    able = np.flatnonzero((best >= least) & (best > DEAD))
+    for number in able[np.argsort(-best[able], kind="stable")][:limit]:
+        yield Hit(segment.seen(int(file_of[starts[number]])), float(best[number]))

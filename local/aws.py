@@ -1,0 +1,268 @@
+"""The AWS services on one machine: MiniStack, with the resources that the template makes."""
+
+import fcntl
+import json
+import os
+import shutil
+import time
+import urllib.request
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TextIO, TypedDict
+from urllib.parse import urlsplit
+
+import boto3
+
+from local import ports
+from local.processes import Child
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_dynamodb.type_defs import CreateTableInputTypeDef
+    from mypy_boto3_kms import KMSClient
+    from mypy_boto3_s3 import S3Client
+    from mypy_boto3_sqs import SQSClient
+    from mypy_boto3_sqs.literals import QueueAttributeNameType
+
+REGION: Final = "us-east-1"
+STAGE: Final = "local"
+SECRETS_PREFIX: Final = "/memorybox"
+MEMORY_TABLE: Final = "memorybox-memory"
+AUTH_TABLE: Final = "memorybox-auth"
+BUCKET: Final = "memorybox-local"
+QUEUE: Final = "memorybox-index"
+DEAD_LETTERS: Final = "memorybox-index-dead"
+KEY_ALIAS: Final = "alias/memorybox-token"
+
+_TABLES: Final["list[CreateTableInputTypeDef]"] = [
+    {
+        "TableName": MEMORY_TABLE,
+        "BillingMode": "PAY_PER_REQUEST",
+        "AttributeDefinitions": [
+            {"AttributeName": "pk", "AttributeType": "S"},
+            {"AttributeName": "sk", "AttributeType": "S"},
+        ],
+        "KeySchema": [
+            {"AttributeName": "pk", "KeyType": "HASH"},
+            {"AttributeName": "sk", "KeyType": "RANGE"},
+        ],
+    },
+    {
+        "TableName": AUTH_TABLE,
+        "BillingMode": "PAY_PER_REQUEST",
+        "AttributeDefinitions": [
+            {"AttributeName": "pk", "AttributeType": "S"},
+            {"AttributeName": "account_id", "AttributeType": "S"},
+        ],
+        "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
+        "GlobalSecondaryIndexes": [
+            {
+                "IndexName": "account",
+                "KeySchema": [{"AttributeName": "account_id", "KeyType": "HASH"}],
+                "Projection": {"ProjectionType": "ALL"},
+            }
+        ],
+    },
+]
+
+_MINISTACK: Final = Path(__file__).parent.parent / ".venv-ministack/bin/ministack"
+_STARTS_WITHIN: Final = 20.0  # seconds; usually half a second
+
+
+class InUse(Exception):
+    """Another run has the state folder."""
+
+
+class Connection(TypedDict):
+    """Keyword arguments of `boto3.client`."""
+
+    endpoint_url: str
+    region_name: str
+    aws_access_key_id: str
+    aws_secret_access_key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Aws:
+    """Running services: `boto3.client("sqs", **aws.connection)` talks to them."""
+
+    endpoint: str
+    queue_url: str
+    dead_letters_url: str
+    token_key_arn: str
+    process: Child
+
+    @property
+    def connection(self) -> Connection:
+        return _connection(self.endpoint)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What a function's environment says about these services."""
+        return {
+            "AWS_ENDPOINT_URL": self.endpoint,
+            "AWS_REGION": REGION,
+            "AWS_DEFAULT_REGION": REGION,
+            "AWS_ACCESS_KEY_ID": "test",
+            "AWS_SECRET_ACCESS_KEY": "test",
+            "STAGE": STAGE,
+            "SECRETS_PREFIX": SECRETS_PREFIX,
+            "MEMORY_TABLE": MEMORY_TABLE,
+            "AUTH_TABLE": AUTH_TABLE,
+            "BUCKET_NAME": BUCKET,
+            "QUEUE_URL": self.queue_url,
+            "TOKEN_KEY_ARN": self.token_key_arn,
+        }
+
+    def stop(self) -> None:
+        """End cleanly: only then is everything but S3 written to the state folder."""
+        self.process.stop()
+
+    def __enter__(self) -> "Aws":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+def start(state: Path, port: int | None = None, secrets: Mapping[str, str] | None = None) -> Aws:
+    """Start MiniStack on what the folder `state` holds, and make what is missing there.
+
+    `secrets` become SecureStrings named SECRETS_PREFIX/STAGE/<key>. Raises InUse.
+    """
+    endpoint = f"http://127.0.0.1:{port or ports.free()}"
+    process = _ministack(state.resolve(), endpoint)
+    try:
+        return _provide(endpoint, process, state, secrets or {})
+    except BaseException:
+        process.stop()
+        raise
+
+
+def _ministack(state: Path, endpoint: str) -> Child:
+    temporary, log = state / "temp", state / "ministack.log"
+    environment = os.environ | {
+        "BIND_HOST": "127.0.0.1",  # its default is every interface
+        "GATEWAY_PORT": endpoint.rpartition(":")[2],
+        "IOT_MTLS_ENABLED": "false",
+        "LOG_LEVEL": "WARNING",
+        "PERSIST_STATE": "1",
+        "S3_PERSIST": "1",
+        "STATE_DIR": str(state / "services"),
+        "S3_DATA_DIR": str(state / "objects"),
+        "TMPDIR": str(temporary),
+    }
+
+    def write(line: str) -> None:
+        with log.open("a") as file:
+            file.write(f"{line}\n")
+
+    state.mkdir(parents=True, exist_ok=True)
+    with (state / "lock").open("a+") as lock:
+        _take(lock, state)
+        shutil.rmtree(temporary, ignore_errors=True)
+        temporary.mkdir()
+        log.write_text("")
+        # MiniStack inherits the lock: it holds as long as MiniStack lives, even without us.
+        process = Child([str(_MINISTACK)], environment, write, keep_open=[lock.fileno()])
+        lock.truncate(0)
+        lock.write(str(process.pid))
+        return process
+
+
+def _take(lock: TextIO, state: Path) -> None:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        lock.seek(0)
+        holder = lock.read()
+        raise InUse(f"{state} is in use by another run (MiniStack, process {holder}).") from None
+
+
+def _provide(endpoint: str, process: Child, state: Path, secrets: Mapping[str, str]) -> Aws:
+    session, connection = boto3.Session(), _connection(endpoint)
+    dynamodb = session.client("dynamodb", **connection)  # made while MiniStack starts
+    s3 = session.client("s3", **connection)
+    sqs = session.client("sqs", **connection)
+    kms = session.client("kms", **connection)
+    ssm = session.client("ssm", **connection)
+    _await_health(endpoint, process, state)
+    for table in _TABLES:
+        _table(dynamodb, table)
+    _bucket(s3)
+    dead_letters = _queue(sqs, DEAD_LETTERS, {"MessageRetentionPeriod": "1209600"})
+    arn = sqs.get_queue_attributes(QueueUrl=dead_letters, AttributeNames=["QueueArn"])
+    redrive = {"deadLetterTargetArn": arn["Attributes"]["QueueArn"], "maxReceiveCount": 5}
+    queue = _queue(
+        sqs,
+        QUEUE,
+        {
+            "VisibilityTimeout": "721",
+            "MessageRetentionPeriod": "345600",
+            "ReceiveMessageWaitTimeSeconds": "20",
+            "RedrivePolicy": json.dumps(redrive),
+        },
+    )
+    for name, value in secrets.items():
+        path = f"{SECRETS_PREFIX}/{STAGE}/{name}"
+        ssm.put_parameter(Name=path, Value=value, Type="SecureString", Overwrite=True)
+    return Aws(endpoint, _at(endpoint, queue), _at(endpoint, dead_letters), _key(kms), process)
+
+
+def _await_health(endpoint: str, process: Child, state: Path) -> None:
+    patience = time.monotonic() + _STARTS_WITHIN
+    while time.monotonic() < patience and process.exit_code is None:
+        with (
+            suppress(OSError),
+            urllib.request.urlopen(f"{endpoint}/_ministack/health", timeout=1),  # noqa: S310
+        ):
+            return
+        time.sleep(0.02)
+    raise RuntimeError(f"MiniStack did not start: see {state / 'ministack.log'}.")
+
+
+def _table(dynamodb: "DynamoDBClient", table: "CreateTableInputTypeDef") -> None:
+    with suppress(dynamodb.exceptions.ResourceInUseException):
+        dynamodb.create_table(**table)
+        dynamodb.update_time_to_live(
+            TableName=table["TableName"],
+            TimeToLiveSpecification={"AttributeName": "expires_at", "Enabled": True},
+        )
+
+
+def _bucket(s3: "S3Client") -> None:
+    with suppress(s3.exceptions.BucketAlreadyOwnedByYou):
+        s3.create_bucket(Bucket=BUCKET)
+    s3.put_bucket_versioning(Bucket=BUCKET, VersioningConfiguration={"Status": "Enabled"})
+
+
+def _queue(sqs: "SQSClient", name: str, attributes: "Mapping[QueueAttributeNameType, str]") -> str:
+    """The URL of a queue, made if it is missing."""
+    with suppress(sqs.exceptions.QueueDoesNotExist):
+        return sqs.get_queue_url(QueueName=name)["QueueUrl"]
+    return sqs.create_queue(QueueName=name, Attributes=dict(attributes))["QueueUrl"]
+
+
+def _at(endpoint: str, queue_url: str) -> str:
+    """A kept queue names the port it was made on."""
+    return f"{endpoint}{urlsplit(queue_url).path}"
+
+
+def _key(kms: "KMSClient") -> str:
+    """The ARN of the key that seals tokens, made if it is missing."""
+    with suppress(kms.exceptions.NotFoundException):
+        return kms.describe_key(KeyId=KEY_ALIAS)["KeyMetadata"]["Arn"]
+    key = kms.create_key()["KeyMetadata"]
+    kms.create_alias(AliasName=KEY_ALIAS, TargetKeyId=key["KeyId"])
+    return key["Arn"]
+
+
+def _connection(endpoint: str) -> Connection:
+    return {
+        "endpoint_url": endpoint,
+        "region_name": REGION,
+        "aws_access_key_id": "test",
+        "aws_secret_access_key": "test",
+    }

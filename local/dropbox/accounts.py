@@ -1,0 +1,214 @@
+"""One user's Dropbox as the app sees it: who they are, and their app folder."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from hashlib import sha256
+from typing import Any
+
+from local.dropbox import paths
+from local.dropbox.clock import EmulatedClock
+from local.dropbox.encoding import base64url
+from local.dropbox.entries import Entry, File, Json
+from local.dropbox.knobs import Knobs
+from local.dropbox.listing import Cursor, Page, beginning, next_page
+from local.dropbox.storage import MadeFolder, OutsideEdit, Removed, Storage, Wrote
+from local.dropbox.tree import Tree
+
+_ACCOUNT_ID_LENGTH = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    given_name: str = "Ann"
+    surname: str = "Example"
+    email: str = "ann@example.com"
+    email_verified: bool = True
+    plan: str = "basic"
+    locale: str = "en"
+
+
+@dataclass(slots=True)
+class UploadSession:
+    data: bytearray
+    started: datetime
+    closed: bool
+
+
+@dataclass(slots=True)
+class Desk:
+    """What the API has under way for an account and no journal knows."""
+
+    upload_sessions: dict[str, UploadSession] = field(default_factory=dict)
+    jobs: dict[str, Json] = field(default_factory=dict)
+    links: dict[str, Any] = field(default_factory=dict)
+    listings: set[str] = field(default_factory=set)
+
+
+class Account:
+    """Every method is safe for threads. Tests use `put`, `delete`, `move` as another app would."""
+
+    def __init__(
+        self,
+        number: int,
+        profile: Profile,
+        clock: EmulatedClock,
+        storage: Storage,
+        on_change: Callable[["Account"], None],
+    ) -> None:
+        self.uid = 1_000_000 + number
+        self.namespace = 0x33B284000 + number
+        seed = sha256(f"account {number}".encode()).digest()
+        self.account_id = ("dbid:" + base64url(seed))[:_ACCOUNT_ID_LENGTH].ljust(40, "0")
+        self.profile = profile
+        self.clock = clock
+        self.storage = storage
+        self.knobs = Knobs()
+        self.desk = Desk()
+        self.lock = threading.RLock()
+        self.writing = threading.Lock()
+        self.tree = Tree(self.namespace, storage.journal())
+        self._birth = 0
+        self._cursors = 0
+        self._on_change = on_change
+
+    def set(self, **knobs: Any) -> None:
+        """Turn knobs of this account: `account.set(page_size=1)`."""
+        self.knobs = replace(self.knobs, **knobs)
+
+    def now(self) -> datetime:
+        """The service's time as Dropbox tells it, in whole seconds."""
+        return self.clock.now().replace(microsecond=0)
+
+    @contextmanager
+    def changing(self) -> Iterator[Tree]:
+        """The tree, to be changed; its new changes are recorded and told at the end."""
+        with self.lock:
+            before = len(self.tree.journal)
+            try:
+                yield self.tree
+            finally:
+                changes = self.tree.journal[before:]
+                self.storage.record(changes)
+        if changes:
+            self._on_change(self)
+
+    def notice_outside_edits(self, path_lower: str | None = None) -> None:
+        """Bring edits that were made past the API into the tree, as new revisions."""
+        with self.lock:
+            for edit in self.storage.outside_edits(path_lower):
+                with self.changing() as tree:
+                    self._take_over(tree, edit)
+
+    def _take_over(self, tree: Tree, edit: OutsideEdit) -> None:
+        match edit:
+            case Wrote():
+                tree.write(
+                    edit.path_display,
+                    size=len(edit.data),
+                    content_hash=self.storage.keep(edit.data),
+                    client_modified=edit.modified,
+                    at=self.now(),
+                )
+            case MadeFolder():
+                tree.make_folder(edit.path_display, self.now())
+            case Removed():
+                tree.remove(edit.path_lower, self.now())
+
+    def forget_everything(self) -> None:
+        """An empty tree whose old cursors answer `reset`. For accounts in memory."""
+        with self.lock:
+            self._birth += 1
+            self.tree = Tree(self.namespace)
+            self.desk = Desk()
+            self.knobs = Knobs()
+
+    # As another app of the user would do it.
+
+    def put(self, path: str, data: bytes | str) -> File:
+        """Write a file, whatever is there, with a new rev."""
+        raw = data.encode() if isinstance(data, str) else data
+        with self.changing() as tree:
+            key = self.storage.keep(raw)
+            now = self.now()
+            return tree.write(
+                paths.stored(path), size=len(raw), content_hash=key, client_modified=now, at=now
+            )
+
+    def make_folder(self, path: str) -> None:
+        with self.changing() as tree:
+            tree.make_folder(paths.stored(path), self.now())
+
+    def delete(self, path: str) -> None:
+        with self.changing() as tree:
+            tree.remove(paths.lower(path), self.now())
+
+    def move(self, path: str, to: str) -> None:
+        with self.changing() as tree:
+            tree.move(paths.lower(path), to, self.now())
+
+    def get(self, path: str) -> Entry | None:
+        with self.lock:
+            return self.tree.get(paths.lower(path))
+
+    def read(self, path: str) -> bytes:
+        entry = self.get(path)
+        if not isinstance(entry, File):
+            raise FileNotFoundError(path)
+        return self.storage.read(entry.content_hash)
+
+    def files(self) -> dict[str, bytes]:
+        """Every file's bytes by its path as shown."""
+        with self.lock:
+            entries = [self.tree.get(path) for path in self.tree.subtree("")]
+        files = (entry for entry in entries if isinstance(entry, File))
+        return {file.path_display: self.storage.read(file.content_hash) for file in files}
+
+    # Listings.
+
+    def first_cursor(
+        self, root: str, *, recursive: bool, include_deleted: bool, limit: int | None
+    ) -> Cursor:
+        with self.lock:
+            return Cursor(
+                account=self.account_id,
+                birth=str(self._birth),
+                root=root,
+                recursive=recursive,
+                include_deleted=include_deleted,
+                limit=min(limit or self.knobs.page_size, self.knobs.page_size),
+                position=self._horizon(),
+                blanks=self.knobs.empty_pages,
+            )
+
+    def first_page(self, cursor: Cursor) -> Page:
+        return self.page_after(beginning(cursor))
+
+    def page_after(self, cursor: Cursor) -> Page:
+        with self.lock:
+            self._cursors += 1
+            page = next_page(self.tree, cursor, self.knobs, horizon=self._horizon())
+            return replace(page, cursor=replace(page.cursor, number=self._cursors))
+
+    def owns(self, cursor: Cursor) -> bool:
+        return cursor.account == self.account_id
+
+    def is_outdated(self, cursor: Cursor) -> bool:
+        return cursor.birth != str(self._birth) or cursor.position > len(self.tree.journal)
+
+    def has_changes(self, cursor: Cursor) -> bool:
+        return cursor.after is not None or bool(self.page_after(cursor).entries)
+
+    def _horizon(self) -> int:
+        """The first position of the journal that listings do not see yet."""
+        return self.seen_until(self.knobs.listing_lag)
+
+    def seen_until(self, lag: float) -> int:
+        seen = len(self.tree.journal)
+        if lag:
+            latest = self.clock.now() - timedelta(seconds=lag)
+            while seen and self.tree.journal[seen - 1].at > latest:
+                seen -= 1
+        return seen

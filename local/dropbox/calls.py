@@ -1,0 +1,96 @@
+"""One call of an API route: what a route is declared to be, and what its handler is given."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeAlias
+
+from stone.backends.python_rsrc import stone_serializers, stone_validators
+
+from local.dropbox.accounts import Account
+from local.dropbox.entries import Json
+from local.dropbox.grants import Grant
+from local.dropbox.wire import bad_argument
+
+DOMAINS = {
+    "api": "api.dropboxapi.com",
+    "content": "content.dropboxapi.com",
+    "notify": "notify.dropboxapi.com",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+
+    route: str
+    account: Account
+    grant: Grant
+    body: bytes
+    headers: Mapping[str, str]
+
+    def now(self) -> datetime:
+        return self.account.now()
+
+    def bad_argument(self, text: str) -> Exception:
+        return bad_argument(self.route, "request body", text)
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """The result of a download route: its JSON goes into a header, the bytes into the body."""
+
+    result: Json
+    data: bytes
+    etag: str | None = None
+    ranges: bool = True
+
+
+Handler: TypeAlias = Callable[[Call, Any], "Json | Download | None"]
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A route as the API's specification declares it, and what answers it."""
+
+    name: str
+    spec: Any
+    scope: str | None
+    writes: bool
+    run: Handler
+
+    @property
+    def domain(self) -> str:
+        return DOMAINS[self.spec.attrs["host"]]
+
+    @property
+    def style(self) -> str:
+        return str(self.spec.attrs["style"])
+
+    @property
+    def needs_token(self) -> bool:
+        return "user" in self.spec.attrs["auth"]
+
+    @property
+    def takes_nothing(self) -> bool:
+        return isinstance(self.spec.arg_type, stone_validators.Void)
+
+    def decode(self, argument: Any) -> Any:
+        """The argument as the specification's own type; raises ValueError with Dropbox's text."""
+        try:
+            return stone_serializers.json_compat_obj_decode(
+                self.spec.arg_type, argument, strict=True
+            )
+        except stone_validators.ValidationError as error:
+            raise ValueError(str(error)) from error
+
+
+def route(
+    namespace: str, spec: Any, *, scope: str | None, writes: bool = False
+) -> Callable[[Handler], Route]:
+    """Make a handler answer a route of the specification, which the SDK carries."""
+    version = "" if spec.version == 1 else f"_v{spec.version}"
+
+    def declare(run: Handler) -> Route:
+        return Route(f"{namespace}/{spec.name}{version}", spec, scope, writes, run)
+
+    return declare

@@ -1,0 +1,79 @@
+"""Where an account's bytes and journal are kept: a port, and its form in memory."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol, TypeAlias
+
+from local.dropbox.entries import content_hash
+from local.dropbox.tree import Change
+
+
+@dataclass(frozen=True, slots=True)
+class Wrote:
+    """Someone put these bytes at a path without the API."""
+
+    path_display: str
+    data: bytes
+    modified: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class MadeFolder:
+    path_display: str
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """What was at this lowered path is gone, with its children."""
+
+    path_lower: str
+
+
+OutsideEdit: TypeAlias = Wrote | MadeFolder | Removed
+
+
+class Storage(Protocol):
+    """One account's storage. Its account calls it from one thread at a time."""
+
+    def journal(self) -> Sequence[Change]:
+        """Every change recorded so far, oldest first."""
+
+    def keep(self, data: bytes) -> str:
+        """Keep these bytes for ever and return their content_hash."""
+
+    def read(self, content_hash: str) -> bytes:
+        """The bytes that `keep` returned this hash for."""
+
+    def record(self, changes: Sequence[Change]) -> None:
+        """Remember changes, whose bytes were kept, in such a way that a restart knows them."""
+
+    def outside_edits(self, path_lower: str | None = None) -> Iterator[OutsideEdit]:
+        """What differs from the recorded state, everywhere or at one path.
+
+        Each is recorded before the next is asked for.
+        """
+
+
+class MemoryStorage:
+    """Ends with the process. Nothing can edit it but the API."""
+
+    def __init__(self) -> None:
+        self._bytes: dict[str, bytes] = {}
+
+    def journal(self) -> Sequence[Change]:
+        return ()
+
+    def keep(self, data: bytes) -> str:
+        key = content_hash(data)
+        self._bytes[key] = bytes(data)
+        return key
+
+    def read(self, content_hash: str) -> bytes:
+        return self._bytes[content_hash]
+
+    def record(self, changes: Sequence[Change]) -> None:
+        pass
+
+    def outside_edits(self, path_lower: str | None = None) -> Iterator[OutsideEdit]:  # noqa: ARG002
+        return iter(())

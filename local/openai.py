@@ -1,0 +1,296 @@
+"""An embeddings server on loopback that answers as OpenAI's API does."""
+
+import argparse
+import base64
+import json
+import math
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from http import HTTPStatus
+from types import MappingProxyType
+from typing import Any, Final, Literal, TypeAlias
+
+import numpy as np
+
+from local.embedders import MODELS, Embedder, Matrix
+from local.loopback import Connection, Server
+
+MAX_INPUTS: Final = 2_048
+MAX_TOKENS_AN_INPUT: Final = 8_192
+MAX_TOKENS_A_REQUEST: Final = 300_000
+_STEERING: Final = "/_emulator/"
+
+Fault: TypeAlias = Literal[
+    "rate_limit",  # 429
+    "server_error",  # 500
+    "hang",  # no answer until the fault is healed
+    "lost_answer",  # the work is done and counted, then the connection breaks
+    "wrong_count",  # the last vector is missing
+    "wrong_order",  # the last vector comes first; each `index` is still right
+    "wrong_dimensions",  # each vector is one number short
+    "nan",
+    "zero_vector",
+]
+
+
+class Invalid(Exception):
+    """The API refuses this request with status 400."""
+
+
+@dataclass(slots=True)
+class Received:
+    """What came in: every request, and the texts and tokens of those that were worked on."""
+
+    requests: int = 0
+    tokens: int = 0
+    inputs: list[str] = field(default_factory=list)
+
+
+class EmbeddingsServer:
+    """`with EmbeddingsServer("hashed") as server:` serves at `server.url` until the block ends.
+
+    A byte counts as a token where a limit is checked: no byte-level tokenizer makes more tokens
+    than bytes, so what passes here passes the API. `usage` is counted by the model's tokenizer.
+    """
+
+    def __init__(self, model: str | Embedder = "hashed", port: int = 0) -> None:
+        self._embedder = MODELS[model]() if isinstance(model, str) else model
+        self._lock = threading.Lock()
+        self._received = Received()
+        self._fault: Fault | None = None
+        self._times = math.inf
+        self._latency = 0.0
+        self._refused: frozenset[str] = frozenset()
+        self._healed = threading.Event()
+        self._http = Server(port, type("_BoundConnection", (_Connection,), {"embeddings": self}))
+
+    @property
+    def url(self) -> str:
+        """What OPENAI_BASE_URL wants."""
+        return f"http://{self._http.address}/v1"
+
+    @property
+    def dimensions(self) -> int:
+        """How long the model's own vectors are."""
+        return self._embedder.dimensions
+
+    @property
+    def received(self) -> Received:
+        """What came in since the start, or since `forget`."""
+        with self._lock:
+            seen = self._received
+            return Received(seen.requests, seen.tokens, list(seen.inputs))
+
+    def fail(self, fault: Fault, times: float = math.inf) -> None:
+        """Do `fault` to the next `times` requests, or to all until `heal`."""
+        with self._lock:
+            self._fault, self._times = fault, times
+
+    def delay(self, seconds: float) -> None:
+        """Hold every answer back."""
+        self._latency = seconds
+
+    def refuse(self, *texts: str) -> None:
+        """Answer requests that hold one of `texts` with 400, as a provider's filter would."""
+        self._refused = frozenset(texts)
+
+    def heal(self) -> None:
+        """Answer as usual again, and let go what hangs."""
+        with self._lock:
+            self._fault, self._latency, self._refused = None, 0.0, frozenset()
+            self._healed.set()
+            self._healed = threading.Event()
+
+    def forget(self) -> None:
+        """Count from zero again."""
+        with self._lock:
+            self._received = Received()
+
+    def start(self) -> "EmbeddingsServer":
+        self._http.start()
+        return self
+
+    def stop(self) -> None:
+        self.heal()
+        self._http.stop()
+
+    def __enter__(self) -> "EmbeddingsServer":
+        return self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def arrive(self) -> Fault | None:
+        """Count a request, hold it back as asked, and say what is to go wrong with it."""
+        with self._lock:
+            self._received.requests += 1
+            healed = self._healed
+            fault = self._fault
+            if fault:
+                self._times -= 1
+                if self._times <= 0:
+                    self._fault = None
+        healed.wait(None if fault == "hang" else self._latency)
+        return fault
+
+    def embed(self, request: Mapping[str, object]) -> tuple[Matrix, int]:
+        """The vectors a request asks for and the tokens it costs. Raises Invalid."""
+        texts = _texts(request.get("input"))
+        dimensions = _dimensions(request.get("dimensions"), self.dimensions)
+        if self._refused.intersection(texts):
+            raise Invalid("Your request was rejected as a result of our safety system.")
+        vectors = self._embedder.embed(texts)[:, :dimensions]
+        tokens = sum(min(self._embedder.tokens(text), len(text.encode())) for text in texts)
+        with self._lock:
+            self._received.inputs.extend(texts)
+            self._received.tokens += tokens
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True), tokens
+
+
+class _Connection(Connection):
+    embeddings: EmbeddingsServer
+
+    def get(self) -> None:
+        match self.path:
+            case "/v1/models":
+                model = {"id": "local", "object": "model", "created": 0, "owned_by": "local"}
+                self._say({"object": "list", "data": [model]})
+            case "/_emulator/received":
+                self._say(asdict(self.embeddings.received))
+            case _:
+                self._refuse(HTTPStatus.NOT_FOUND, f"Invalid URL (GET {self.path})")
+
+    def post(self) -> None:
+        try:
+            request = json.loads(self.body() or b"{}")
+        except ValueError:
+            self._refuse(HTTPStatus.BAD_REQUEST, "We could not parse the JSON body.")
+            return
+        match self.path:
+            case "/v1/embeddings":
+                self._embed(request)
+            case _ if self.path.startswith(_STEERING):
+                self._steer(self.path.removeprefix(_STEERING), request)
+                self._say({})
+            case _:
+                self._refuse(HTTPStatus.NOT_FOUND, f"Invalid URL (POST {self.path})")
+
+    def _steer(self, action: str, request: Mapping[str, Any]) -> None:
+        match action:
+            case "fail":
+                self.embeddings.fail(request["fault"], request.get("times", math.inf))
+            case "delay":
+                self.embeddings.delay(request["seconds"])
+            case "refuse":
+                self.embeddings.refuse(*request["texts"])
+            case "heal":
+                self.embeddings.heal()
+            case "forget":
+                self.embeddings.forget()
+
+    def _embed(self, request: Mapping[str, object]) -> None:
+        fault = self.embeddings.arrive()
+        if fault == "rate_limit":
+            self._refuse(HTTPStatus.TOO_MANY_REQUESTS, "Rate limit reached.", {"retry-after": "1"})
+            return
+        if fault == "server_error":
+            self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, "The server had an error.")
+            return
+        try:
+            vectors, tokens = self.embeddings.embed(request)
+        except Invalid as invalid:
+            self._refuse(HTTPStatus.BAD_REQUEST, str(invalid))
+            return
+        if fault == "lost_answer":
+            self.close_connection = True
+            return
+        encode = _base64 if request.get("encoding_format") == "base64" else _numbers
+        data = [
+            {"object": "embedding", "index": index, "embedding": encode(vector)}
+            for index, vector in enumerate(_spoiled(vectors, fault))
+        ]
+        self._say(
+            {
+                "object": "list",
+                "model": request.get("model"),
+                "data": data[-1:] + data[:-1] if fault == "wrong_order" else data,
+                "usage": {"prompt_tokens": tokens, "total_tokens": tokens},
+            }
+        )
+
+    def _refuse(
+        self, status: HTTPStatus, message: str, headers: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        kind = (
+            "server_error"
+            if status >= HTTPStatus.INTERNAL_SERVER_ERROR
+            else "invalid_request_error"
+        )
+        error = {"message": message, "type": kind, "param": None, "code": None}
+        self.answer(json.dumps({"error": error}).encode(), status, headers)
+
+    def _say(self, body: object) -> None:
+        self.answer(json.dumps(body).encode())
+
+
+def _texts(value: object) -> list[str]:
+    texts = [value] if isinstance(value, str) else value
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise Invalid("'$.input' is invalid: this server takes a string or a list of strings.")
+    if not 1 <= len(texts) <= MAX_INPUTS:
+        raise Invalid(f"'$.input' is invalid: it must hold 1 to {MAX_INPUTS} inputs.")
+    sizes = [len(text.encode()) for text in texts]
+    if 0 in sizes:
+        raise Invalid("'$.input' is invalid: input cannot be an empty string.")
+    if max(sizes) > MAX_TOKENS_AN_INPUT:
+        raise Invalid(f"This model's maximum context length is {MAX_TOKENS_AN_INPUT} tokens.")
+    if sum(sizes) > MAX_TOKENS_A_REQUEST:
+        raise Invalid(f"Requested {sum(sizes)} tokens, max {MAX_TOKENS_A_REQUEST} per request.")
+    return texts
+
+
+def _dimensions(value: object, most: int) -> int:
+    if value is None:
+        return most
+    if not isinstance(value, int) or not 1 <= value <= most:
+        raise Invalid(f"'$.dimensions' is invalid: this model has 1 to {most} dimensions.")
+    return value
+
+
+def _spoiled(vectors: Matrix, fault: Fault | None) -> Matrix:
+    match fault:
+        case "wrong_count":
+            return vectors[:-1]
+        case "wrong_dimensions":
+            return vectors[:, :-1]
+        case "nan":
+            return np.full_like(vectors, np.nan)
+        case "zero_vector":
+            return np.zeros_like(vectors)
+        case _:
+            return vectors
+
+
+def _numbers(vector: Matrix) -> list[float]:
+    return [float(number) for number in vector]
+
+
+def _base64(vector: Matrix) -> str:
+    return base64.b64encode(vector.astype("<f4").tobytes()).decode()
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m local.openai", description=__doc__)
+    parser.add_argument("--port", type=int, default=8092)
+    parser.add_argument("--model", choices=MODELS, default="minilm")
+    options = parser.parse_args(arguments)
+    with EmbeddingsServer(options.model, options.port) as server:
+        print(f"OPENAI_BASE_URL={server.url} EMBEDDING_DIMENSIONS={server.dimensions}", flush=True)
+        with suppress(KeyboardInterrupt):
+            threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main()

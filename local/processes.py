@@ -1,0 +1,77 @@
+"""Child processes: each in a group of its own, read line by line, ended as a group."""
+
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeAlias
+
+Sink: TypeAlias = Callable[[str], None]
+"""Takes one line of output, without its line end."""
+
+
+class Child:
+    """A running command. Its own group keeps a Ctrl-C in the terminal from reaching it.
+
+    `sink` gets each line of its output, `keep_open` are files of ours that it inherits.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        sink: Sink,
+        folder: Path | None = None,
+        keep_open: Sequence[int] = (),
+    ) -> None:
+        self._sink = sink
+        self._process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+            pass_fds=keep_open,
+        )
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def exit_code(self) -> int | None:
+        """None while it runs."""
+        return self._process.poll()
+
+    def wait(self) -> int:
+        """Return its exit code when it has ended."""
+        return self._process.wait()
+
+    def stop(self, patience: float = 15.0) -> None:
+        """Ask it to end, wait until it has, and kill what is left of its group."""
+        self._process.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(patience)
+        self.kill()
+
+    def kill(self) -> None:
+        """End the whole group at once."""
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        self._reader.join()
+
+    def _read(self) -> None:
+        assert self._process.stdout  # noqa: S101 - it is a pipe, see above
+        with self._process.stdout as lines:
+            for line in lines:
+                self._sink(line.rstrip("\n"))

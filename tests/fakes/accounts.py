@@ -1,0 +1,150 @@
+"""Accounts, Dropbox's sign-in and the vault, in memory."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from urllib.parse import urlencode
+
+from memorybox.accounts.model import (
+    DROPBOX_SCOPES,
+    AccessToken,
+    Account,
+    AccountId,
+    DropboxGrant,
+    SealedAccess,
+    SignedIn,
+)
+from memorybox.clock import Clock
+from memorybox.errors import SignInEnded, Unavailable
+from memorybox.oauth.opaque import challenge_of
+
+
+def _no_step() -> None:
+    """Nothing waits for a turn."""
+
+
+class InMemoryAccounts:
+    def __init__(self, step: Callable[[], None] = _no_step) -> None:
+        self._records: dict[AccountId, Account] = {}
+        self._step = step
+
+    def get(self, account_id: AccountId) -> Account | None:
+        self._step()
+        return self._records.get(account_id)
+
+    def link(self, signed_in: SignedIn) -> Account:
+        self._step()
+        before = self._records.get(signed_in.account_id)
+        kept = before.refresh_token if before else None
+        account = Account(
+            id=signed_in.account_id,
+            name=signed_in.name,
+            link=before.link + 1 if before else 1,
+            term_key=before.term_key if before else signed_in.term_key,
+            refresh_token=signed_in.refresh_token or kept,
+            access=signed_in.access,
+        )
+        self._records[account.id] = account
+        return account
+
+    def keep_access(self, account: Account, access: SealedAccess) -> None:
+        self._step()
+        if (stored := self._current(account)) is not None and stored.is_linked:
+            self._records[account.id] = replace(stored, access=access)
+
+    def unlink(self, account: Account) -> None:
+        self._step()
+        if (stored := self._current(account)) is not None:
+            self._records[account.id] = replace(stored, refresh_token=None, access=None)
+
+    def _current(self, account: Account) -> Account | None:
+        stored = self._records.get(account.id)
+        return stored if stored is not None and stored.link == account.link else None
+
+
+class InMemoryVault:
+    """Seals by writing backwards what it is for; enough to notice what is not sealed."""
+
+    def seal(self, secret: str, *, account_id: AccountId, purpose: str) -> bytes:
+        return json.dumps([account_id, purpose, secret[::-1]]).encode()
+
+    def open(self, sealed: bytes, *, account_id: AccountId, purpose: str) -> str:
+        owner, use, secret = json.loads(sealed)
+        if (owner, use) != (account_id, purpose):
+            raise ValueError("sealed for another account or purpose")
+        return str(secret)[::-1]
+
+
+@dataclass
+class FakeDropbox:
+    """Dropbox as seen by a sign-in: one person, who agrees to everything asked."""
+
+    clock: Clock
+    account_id: AccountId = AccountId("dbid:alice")
+    name: str = "Alice"
+    scopes: frozenset[str] = DROPBOX_SCOPES
+    gives_refresh_token: bool = True
+    is_down: bool = False
+    refreshes: int = 0
+    _codes: dict[str, str] = field(default_factory=dict)
+    _live: dict[str, AccountId] = field(default_factory=dict)
+    _made: int = 0
+
+    def authorize_url(self, *, state: str, challenge: str) -> str:
+        query = urlencode({"state": state, "code_challenge": challenge})
+        return f"https://www.dropbox.com/oauth2/authorize?{query}"
+
+    def agree(self, challenge: str) -> str:
+        """The person presses Allow: the code that the browser brings back."""
+        code = self._new("code")
+        self._codes[code] = challenge
+        return code
+
+    def redeem(self, *, code: str, verifier: str) -> DropboxGrant:
+        self._answer()
+        if self._codes.pop(code, None) != challenge_of(verifier):
+            raise SignInEnded("Dropbox does not take the code.")
+        refresh_token = self._new("refresh")
+        if self.gives_refresh_token:
+            self._live[refresh_token] = self.account_id
+        return DropboxGrant(
+            account_id=self.account_id,
+            name=self.name,
+            scopes=self.scopes,
+            access=self._access(),
+            refresh_token=refresh_token if self.gives_refresh_token else None,
+        )
+
+    def refresh(self, refresh_token: str) -> AccessToken:
+        self._answer()
+        self.refreshes += 1
+        if refresh_token not in self._live:
+            raise SignInEnded("invalid_grant")
+        return self._access()
+
+    def revoke(self, access_token: str) -> None:
+        self._answer()
+        self.remove_app()
+
+    def remove_app(self) -> None:
+        """The person takes our access away."""
+        self._live.clear()
+
+    def secrets(self) -> Sequence[str]:
+        """Every code and token made so far."""
+        return [f"{kind}-{n}" for n in range(1, self._made + 1) for kind in _KINDS]
+
+    def _access(self) -> AccessToken:
+        return AccessToken(self._new("access"), self.clock.now() + timedelta(hours=4))
+
+    def _new(self, kind: str) -> str:
+        self._made += 1
+        return f"{kind}-{self._made}"
+
+    def _answer(self) -> None:
+        if self.is_down:
+            raise Unavailable("Dropbox did not answer.")
+
+
+_KINDS = ("code", "refresh", "access")

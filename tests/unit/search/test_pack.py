@@ -1,0 +1,253 @@
+import json
+import zlib
+from collections.abc import Callable
+from datetime import date
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memorybox.search.model import Entry, Indexed, Part, Recipe, Skipped, SkipReason, Words
+from memorybox.search.pack import FIXED, HEAD, Pack, PackDamaged, PackUnknown, aligned, build_pack
+from tests.unit.search.builders import (
+    DIMS,
+    RECIPE,
+    indexed,
+    note,
+    packed,
+    part,
+    seen,
+)
+
+TWO_NOTES = build_pack(
+    RECIPE,
+    [note("/garden/beds/plan.md", "Beds."), note("/garden/tomatoes.md", "Tomatoes, tomatoes.")],
+)
+
+terms = st.lists(st.integers(0, 2**32 - 1), unique=True, max_size=8).map(sorted)
+words = terms.flatmap(
+    lambda numbers: st.builds(
+        Words,
+        st.just(np.array(numbers, "<u4").tobytes()),
+        st.binary(min_size=len(numbers), max_size=len(numbers)),
+        st.integers(0, 65_535),
+    )
+)
+sizes = st.integers(0, 1_000_000)
+parts = st.builds(
+    Part,
+    sizes,
+    sizes,
+    st.binary(min_size=16, max_size=16),
+    st.binary(min_size=2 * DIMS, max_size=2 * DIMS),
+    words,
+)
+
+
+@st.composite
+def entries(draw: st.DrawFn) -> list[Entry]:
+    paths = draw(st.lists(st.text(min_size=1), unique_by=str.lower, max_size=6))
+    files = [seen(f"/garden/{path}.md") for path in paths]
+    return [
+        Entry(
+            file,
+            draw(
+                st.builds(
+                    Indexed,
+                    st.just(file.rev),
+                    st.just(file.content_hash),
+                    st.just(RECIPE),
+                    st.lists(parts, max_size=4).map(tuple),
+                )
+                | st.builds(
+                    Skipped,
+                    st.just(file.rev),
+                    st.just(file.content_hash),
+                    st.sampled_from(SkipReason),
+                    st.none() | st.dates(),
+                )
+                | st.none()
+            ),
+        )
+        for file in files
+    ]
+
+
+@given(entries())
+@settings(deadline=None)
+def test_what_is_packed_is_taken_out_unchanged(files: list[Entry]) -> None:
+    pack = packed(*files)
+
+    by_path = sorted(files, key=lambda entry: entry.seen.path_lower)
+    assert pack.take(range(pack.files)) == by_path
+    assert [pack.take([row])[0] for row in range(pack.files)] == by_path
+
+
+@given(entries(), st.randoms())
+@settings(deadline=None)
+def test_the_order_of_the_files_does_not_change_a_byte(files: list[Entry], random: Any) -> None:
+    shuffled = random.sample(files, len(files))
+
+    assert build_pack(RECIPE, shuffled) == build_pack(RECIPE, files)
+
+
+def test_a_pack_counts_its_files_and_parts() -> None:
+    pack = packed(
+        indexed("/garden/long.md", part("/garden/long.md", "one"), part("/garden/long.md", "two")),
+        indexed("/garden/blank.md"),
+    )
+
+    assert (pack.recipe, pack.files, pack.parts) == (RECIPE, 2, 2)
+
+
+def test_files_are_found_by_path_and_by_folder() -> None:
+    pack = packed(
+        *(
+            indexed(f"/garden/{name}.md")
+            for name in ("beds", "beds/plan", "beds/soil/ph", "beds!", "beds2/x")
+        )
+    )
+
+    assert pack.paths[pack.below("/garden/beds")] == [
+        "/garden/beds/plan.md",
+        "/garden/beds/soil/ph.md",
+    ]
+    assert pack.paths[pack.below("/garden")] == pack.paths
+    row = pack.row("/garden/beds.md")
+    assert row is not None
+    assert pack.seen(row) == seen("/garden/beds.md")
+    assert pack.row("/garden/bed.md") is None
+    assert pack.row("/garden/z.md") is None
+
+
+def test_a_file_of_older_rules_is_due_and_keeps_its_vectors() -> None:
+    older = Recipe("model", DIMS, splitting=1, terms=0)
+    entry = indexed("/garden/a.md", part("/garden/a.md", "a"), recipe=older)
+
+    pack = packed(entry)
+
+    [taken] = pack.take([0])
+    assert taken.is_due(RECIPE, date(2026, 11, 30))
+    assert isinstance(taken.settled, Indexed)
+    assert isinstance(entry.settled, Indexed)
+    assert taken.settled.parts == entry.settled.parts
+    assert not pack.indexed.any()
+
+
+def test_a_file_of_another_model_is_due_without_parts() -> None:
+    other = Recipe("another", DIMS, splitting=1, terms=1)
+    pack = packed(indexed("/garden/a.md", part("/garden/a.md", "a"), recipe=other))
+
+    assert pack.take([0]) == [Entry(seen("/garden/a.md"), None)]
+
+
+def test_a_file_that_changed_since_it_was_settled_is_not_packed() -> None:
+    stale = Entry(seen("/garden/a.md", rev="2"), Indexed("1", "hash", RECIPE, ()))
+
+    with pytest.raises(ValueError, match="rev"):
+        build_pack(RECIPE, [stale])
+
+
+def test_no_word_of_a_note_is_in_its_pack() -> None:
+    text = zlib.compress(b"") + build_pack(RECIPE, [note("/garden/a.md", "cucumber " * 9)])
+
+    assert b"cucumber" not in text
+
+
+def test_the_matrix_is_read_where_it_lies_and_cannot_be_changed() -> None:
+    buffer = aligned(len(TWO_NOTES))
+    buffer[:] = TWO_NOTES
+
+    pack = Pack.open(buffer)
+
+    vectors = pack.columns.vectors
+    assert np.shares_memory(vectors, np.frombuffer(buffer, np.uint8))
+    assert vectors.ctypes.data % 64 == 0
+    assert not vectors.flags.writeable
+
+
+def test_every_cut_off_pack_is_damaged() -> None:
+    for size in range(len(TWO_NOTES)):
+        with pytest.raises(PackDamaged):
+            Pack.open(TWO_NOTES[:size])
+
+
+def test_bytes_behind_a_pack_are_damage() -> None:
+    with pytest.raises(PackDamaged):
+        Pack.open(TWO_NOTES + b"\0")
+
+
+@pytest.mark.parametrize("at", range(FIXED.size - 4))
+def test_another_magic_or_format_is_unknown(at: int) -> None:
+    with pytest.raises(PackUnknown):
+        Pack.open(flipped(at))
+
+
+@given(st.integers(FIXED.size - 4, len(TWO_NOTES) - 1))
+@settings(deadline=None)
+def test_every_other_flipped_byte_is_damage(at: int) -> None:
+    with pytest.raises(PackDamaged):
+        Pack.open(flipped(at))
+
+
+def flipped(at: int) -> bytes:
+    return TWO_NOTES[:at] + bytes([TWO_NOTES[at] ^ 0x10]) + TWO_NOTES[at + 1 :]
+
+
+def set_files(head: dict[str, Any]) -> None:
+    head["files"] = 3
+
+
+def set_parts(head: dict[str, Any]) -> None:
+    head["parts"] = 1
+
+
+def set_dims(head: dict[str, Any]) -> None:
+    head["recipe"]["dims"] = 2 * DIMS
+
+
+def drop_a_section(head: dict[str, Any]) -> None:
+    del head["sections"]["counts"]
+
+
+def drop_the_recipe(head: dict[str, Any]) -> None:
+    del head["recipe"]
+
+
+def shorten_a_column(head: dict[str, Any]) -> None:
+    head["sections"]["lengths"][1] -= 2
+
+
+def shorten_the_postings(head: dict[str, Any]) -> None:
+    head["sections"]["postings"][1] -= 4
+
+
+def misplace_a_section(head: dict[str, Any]) -> None:
+    head["sections"]["files"][0] += 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        set_files,
+        set_parts,
+        set_dims,
+        drop_a_section,
+        drop_the_recipe,
+        shorten_a_column,
+        shorten_the_postings,
+        misplace_a_section,
+    ],
+)
+def test_a_head_that_does_not_fit_is_damage(change: Callable[[dict[str, Any]], None]) -> None:
+    length = int.from_bytes(TWO_NOTES[FIXED.size : FIXED.size + 4], "little")
+    head = json.loads(TWO_NOTES[FIXED.size + 4 : FIXED.size + 4 + length])
+    change(head)
+    text = json.dumps(head).encode()
+    room = HEAD - FIXED.size
+    body = (len(text).to_bytes(4, "little") + text).ljust(room, b"\0") + TWO_NOTES[HEAD:]
+
+    with pytest.raises(PackDamaged):
+        Pack.open(FIXED.pack(b"MBPK", 1, zlib.crc32(body)) + body)
