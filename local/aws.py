@@ -1,22 +1,17 @@
 """The AWS services on one machine: MiniStack, with the resources that the template makes."""
 
-import fcntl
 import json
 import os
-import shutil
-import time
-import urllib.request
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TextIO, TypedDict
+from typing import TYPE_CHECKING, Final, TypedDict
 from urllib.parse import urlsplit
 
 import boto3
 
-from local import ports
-from local.processes import Child
+from local.ministack import MiniStack
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -67,13 +62,6 @@ _TABLES: Final["list[CreateTableInputTypeDef]"] = [
     },
 ]
 
-_MINISTACK: Final = Path(__file__).parent.parent / ".venv-ministack/bin/ministack"
-_STARTS_WITHIN: Final = 20.0  # seconds; usually half a second
-
-
-class InUse(Exception):
-    """Another run has the state folder."""
-
 
 class Connection(TypedDict):
     """Keyword arguments of `boto3.client`."""
@@ -88,11 +76,14 @@ class Connection(TypedDict):
 class Aws:
     """Running services: `boto3.client("sqs", **aws.connection)` talks to them."""
 
-    endpoint: str
+    ministack: MiniStack
     queue_url: str
     dead_letters_url: str
     token_key_arn: str
-    process: Child
+
+    @property
+    def endpoint(self) -> str:
+        return self.ministack.endpoint
 
     @property
     def connection(self) -> Connection:
@@ -107,6 +98,8 @@ class Aws:
             "AWS_DEFAULT_REGION": REGION,
             "AWS_ACCESS_KEY_ID": "test",
             "AWS_SECRET_ACCESS_KEY": "test",
+            "AWS_CONFIG_FILE": os.devnull,
+            "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
             "STAGE": STAGE,
             "SECRETS_PREFIX": SECRETS_PREFIX,
             "MEMORY_TABLE": MEMORY_TABLE,
@@ -117,8 +110,7 @@ class Aws:
         }
 
     def stop(self) -> None:
-        """End cleanly: only then is everything but S3 written to the state folder."""
-        self.process.stop()
+        self.ministack.stop()
 
     def __enter__(self) -> "Aws":
         return self
@@ -130,65 +122,24 @@ class Aws:
 def start(state: Path, port: int | None = None, secrets: Mapping[str, str] | None = None) -> Aws:
     """Start MiniStack on what the folder `state` holds, and make what is missing there.
 
-    `secrets` become SecureStrings named SECRETS_PREFIX/STAGE/<key>. Raises InUse.
+    `secrets` become SecureStrings named SECRETS_PREFIX/STAGE/<key>. Raises DidNotStart.
     """
-    endpoint = f"http://127.0.0.1:{port or ports.free()}"
-    process = _ministack(state.resolve(), endpoint)
+    ministack = MiniStack(state, port)
     try:
-        return _provide(endpoint, process, state, secrets or {})
+        return _provide(ministack, secrets or {})
     except BaseException:
-        process.stop()
+        ministack.stop()
         raise
 
 
-def _ministack(state: Path, endpoint: str) -> Child:
-    temporary, log = state / "temp", state / "ministack.log"
-    environment = os.environ | {
-        "BIND_HOST": "127.0.0.1",  # its default is every interface
-        "GATEWAY_PORT": endpoint.rpartition(":")[2],
-        "IOT_MTLS_ENABLED": "false",
-        "LOG_LEVEL": "WARNING",
-        "PERSIST_STATE": "1",
-        "S3_PERSIST": "1",
-        "STATE_DIR": str(state / "services"),
-        "S3_DATA_DIR": str(state / "objects"),
-        "TMPDIR": str(temporary),
-    }
-
-    def write(line: str) -> None:
-        with log.open("a") as file:
-            file.write(f"{line}\n")
-
-    state.mkdir(parents=True, exist_ok=True)
-    with (state / "lock").open("a+") as lock:
-        _take(lock, state)
-        shutil.rmtree(temporary, ignore_errors=True)
-        temporary.mkdir()
-        log.write_text("")
-        # MiniStack inherits the lock: it holds as long as MiniStack lives, even without us.
-        process = Child([str(_MINISTACK)], environment, write, keep_open=[lock.fileno()])
-        lock.truncate(0)
-        lock.write(str(process.pid))
-        return process
-
-
-def _take(lock: TextIO, state: Path) -> None:
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        lock.seek(0)
-        holder = lock.read()
-        raise InUse(f"{state} is in use by another run (MiniStack, process {holder}).") from None
-
-
-def _provide(endpoint: str, process: Child, state: Path, secrets: Mapping[str, str]) -> Aws:
-    session, connection = boto3.Session(), _connection(endpoint)
+def _provide(ministack: MiniStack, secrets: Mapping[str, str]) -> Aws:
+    session, connection = boto3.Session(), _connection(ministack.endpoint)
     dynamodb = session.client("dynamodb", **connection)  # made while MiniStack starts
     s3 = session.client("s3", **connection)
     sqs = session.client("sqs", **connection)
     kms = session.client("kms", **connection)
     ssm = session.client("ssm", **connection)
-    _await_health(endpoint, process, state)
+    ministack.await_start()
     for table in _TABLES:
         _table(dynamodb, table)
     _bucket(s3)
@@ -208,19 +159,7 @@ def _provide(endpoint: str, process: Child, state: Path, secrets: Mapping[str, s
     for name, value in secrets.items():
         path = f"{SECRETS_PREFIX}/{STAGE}/{name}"
         ssm.put_parameter(Name=path, Value=value, Type="SecureString", Overwrite=True)
-    return Aws(endpoint, _at(endpoint, queue), _at(endpoint, dead_letters), _key(kms), process)
-
-
-def _await_health(endpoint: str, process: Child, state: Path) -> None:
-    patience = time.monotonic() + _STARTS_WITHIN
-    while time.monotonic() < patience and process.exit_code is None:
-        with (
-            suppress(OSError),
-            urllib.request.urlopen(f"{endpoint}/_ministack/health", timeout=1),  # noqa: S310
-        ):
-            return
-        time.sleep(0.02)
-    raise RuntimeError(f"MiniStack did not start: see {state / 'ministack.log'}.")
+    return Aws(ministack, _at(ministack, queue), _at(ministack, dead_letters), _key(kms))
 
 
 def _table(dynamodb: "DynamoDBClient", table: "CreateTableInputTypeDef") -> None:
@@ -245,9 +184,9 @@ def _queue(sqs: "SQSClient", name: str, attributes: "Mapping[QueueAttributeNameT
     return sqs.create_queue(QueueName=name, Attributes=dict(attributes))["QueueUrl"]
 
 
-def _at(endpoint: str, queue_url: str) -> str:
+def _at(ministack: MiniStack, queue_url: str) -> str:
     """A kept queue names the port it was made on."""
-    return f"{endpoint}{urlsplit(queue_url).path}"
+    return f"{ministack.endpoint}{urlsplit(queue_url).path}"
 
 
 def _key(kms: "KMSClient") -> str:

@@ -8,6 +8,8 @@ from typing import Any, Final
 from local.gateway import Access
 from local.queue import Batch
 
+_TROUBLE: Final = ("WARNING", "ERROR", "CRITICAL")
+_BOILERPLATE: Final = "LAMBDA_WARNING"  # a paragraph about updates, before each import error
 _NAME: Final = re.compile(r"[A-Za-z0-9_./-]{1,64}")
 
 
@@ -38,11 +40,13 @@ def trouble(function: str, line: str) -> str | None:
     entry = _json(line)
     if not entry:
         return f"{function}  {line}" if line.strip() else None
-    level = entry.get("level") or entry.get("log_level")
-    if level not in ("WARNING", "WARN", "ERROR", "CRITICAL", "FATAL"):
+    if entry.get("level") not in _TROUBLE:
         return None
-    said = entry.get("message") or entry.get("errorMessage") or ""
-    return f"{function}  {level}  {said if isinstance(said, str) else json.dumps(said)}"
+    if "errorType" in entry:  # written by the runtime client, about an exception
+        return f"{function}  {entry['level']}  {entry['errorType']}: {entry['errorMessage']}"
+    message = entry.get("message", "")
+    said = message if isinstance(message, str) else json.dumps(message)
+    return None if said.startswith(_BOILERPLATE) else f"{function}  {entry['level']}  {said}"
 
 
 def _outcome(answer: dict[str, Any]) -> str:

@@ -1,7 +1,6 @@
 """An embeddings server on loopback that answers as OpenAI's API does."""
 
 import argparse
-import base64
 import json
 import math
 import threading
@@ -10,33 +9,15 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from http import HTTPStatus
 from types import MappingProxyType
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final
 
 import numpy as np
 
 from local.embedders import MODELS, Embedder, Matrix
+from local.embeddings import Fault, Invalid, Wanted, answer, error
 from local.loopback import Connection, Server
 
-MAX_INPUTS: Final = 2_048
-MAX_TOKENS_AN_INPUT: Final = 8_192
-MAX_TOKENS_A_REQUEST: Final = 300_000
 _STEERING: Final = "/_emulator/"
-
-Fault: TypeAlias = Literal[
-    "rate_limit",  # 429
-    "server_error",  # 500
-    "hang",  # no answer until the fault is healed
-    "lost_answer",  # the work is done and counted, then the connection breaks
-    "wrong_count",  # the last vector is missing
-    "wrong_order",  # the last vector comes first; each `index` is still right
-    "wrong_dimensions",  # each vector is one number short
-    "nan",
-    "zero_vector",
-]
-
-
-class Invalid(Exception):
-    """The API refuses this request with status 400."""
 
 
 @dataclass(slots=True)
@@ -49,11 +30,7 @@ class Received:
 
 
 class EmbeddingsServer:
-    """`with EmbeddingsServer("hashed") as server:` serves at `server.url` until the block ends.
-
-    A byte counts as a token where a limit is checked: no byte-level tokenizer makes more tokens
-    than bytes, so what passes here passes the API. `usage` is counted by the model's tokenizer.
-    """
+    """`with EmbeddingsServer("hashed") as server:` serves at `server.url` until the block ends."""
 
     def __init__(self, model: str | Embedder = "hashed", port: int = 0) -> None:
         self._embedder = MODELS[model]() if isinstance(model, str) else model
@@ -135,16 +112,14 @@ class EmbeddingsServer:
         healed.wait(None if fault == "hang" else self._latency)
         return fault
 
-    def embed(self, request: Mapping[str, object]) -> tuple[Matrix, int]:
+    def embed(self, wanted: Wanted) -> tuple[Matrix, int]:
         """The vectors a request asks for and the tokens it costs. Raises Invalid."""
-        texts = _texts(request.get("input"))
-        dimensions = _dimensions(request.get("dimensions"), self.dimensions)
-        if self._refused.intersection(texts):
+        if self._refused.intersection(wanted.texts):
             raise Invalid("Your request was rejected as a result of our safety system.")
-        vectors = self._embedder.embed(texts)[:, :dimensions]
-        tokens = sum(min(self._embedder.tokens(text), len(text.encode())) for text in texts)
+        vectors = self._embedder.embed(wanted.texts)[:, : wanted.dimensions]
+        tokens = sum(min(self._embedder.tokens(text), len(text.encode())) for text in wanted.texts)
         with self._lock:
-            self._received.inputs.extend(texts)
+            self._received.inputs.extend(wanted.texts)
             self._received.tokens += tokens
         return vectors / np.linalg.norm(vectors, axis=1, keepdims=True), tokens
 
@@ -190,95 +165,33 @@ class _Connection(Connection):
             case "forget":
                 self.embeddings.forget()
 
-    def _embed(self, request: Mapping[str, object]) -> None:
+    def _embed(self, request: Mapping[str, Any]) -> None:
         fault = self.embeddings.arrive()
         if fault == "rate_limit":
-            self._refuse(HTTPStatus.TOO_MANY_REQUESTS, "Rate limit reached.", {"retry-after": "1"})
+            status = HTTPStatus.TOO_MANY_REQUESTS
+            self._refuse(status, "Rate limit reached.", {"retry-after": "1"})
             return
         if fault == "server_error":
             self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, "The server had an error.")
             return
         try:
-            vectors, tokens = self.embeddings.embed(request)
+            wanted = Wanted.parse(request, self.embeddings.dimensions)
+            vectors, tokens = self.embeddings.embed(wanted)
         except Invalid as invalid:
             self._refuse(HTTPStatus.BAD_REQUEST, str(invalid))
             return
         if fault == "lost_answer":
             self.close_connection = True
             return
-        encode = _base64 if request.get("encoding_format") == "base64" else _numbers
-        data = [
-            {"object": "embedding", "index": index, "embedding": encode(vector)}
-            for index, vector in enumerate(_spoiled(vectors, fault))
-        ]
-        self._say(
-            {
-                "object": "list",
-                "model": request.get("model"),
-                "data": data[-1:] + data[:-1] if fault == "wrong_order" else data,
-                "usage": {"prompt_tokens": tokens, "total_tokens": tokens},
-            }
-        )
+        self._say(answer(wanted, vectors, tokens, fault))
 
     def _refuse(
         self, status: HTTPStatus, message: str, headers: Mapping[str, str] = MappingProxyType({})
     ) -> None:
-        kind = (
-            "server_error"
-            if status >= HTTPStatus.INTERNAL_SERVER_ERROR
-            else "invalid_request_error"
-        )
-        error = {"message": message, "type": kind, "param": None, "code": None}
-        self.answer(json.dumps({"error": error}).encode(), status, headers)
+        self.answer(json.dumps(error(status, message)).encode(), status, headers)
 
     def _say(self, body: object) -> None:
         self.answer(json.dumps(body).encode())
-
-
-def _texts(value: object) -> list[str]:
-    texts = [value] if isinstance(value, str) else value
-    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        raise Invalid("'$.input' is invalid: this server takes a string or a list of strings.")
-    if not 1 <= len(texts) <= MAX_INPUTS:
-        raise Invalid(f"'$.input' is invalid: it must hold 1 to {MAX_INPUTS} inputs.")
-    sizes = [len(text.encode()) for text in texts]
-    if 0 in sizes:
-        raise Invalid("'$.input' is invalid: input cannot be an empty string.")
-    if max(sizes) > MAX_TOKENS_AN_INPUT:
-        raise Invalid(f"This model's maximum context length is {MAX_TOKENS_AN_INPUT} tokens.")
-    if sum(sizes) > MAX_TOKENS_A_REQUEST:
-        raise Invalid(f"Requested {sum(sizes)} tokens, max {MAX_TOKENS_A_REQUEST} per request.")
-    return texts
-
-
-def _dimensions(value: object, most: int) -> int:
-    if value is None:
-        return most
-    if not isinstance(value, int) or not 1 <= value <= most:
-        raise Invalid(f"'$.dimensions' is invalid: this model has 1 to {most} dimensions.")
-    return value
-
-
-def _spoiled(vectors: Matrix, fault: Fault | None) -> Matrix:
-    match fault:
-        case "wrong_count":
-            return vectors[:-1]
-        case "wrong_dimensions":
-            return vectors[:, :-1]
-        case "nan":
-            return np.full_like(vectors, np.nan)
-        case "zero_vector":
-            return np.zeros_like(vectors)
-        case _:
-            return vectors
-
-
-def _numbers(vector: Matrix) -> list[float]:
-    return [float(number) for number in vector]
-
-
-def _base64(vector: Matrix) -> str:
-    return base64.b64encode(vector.astype("<f4").tobytes()).decode()
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -75,7 +75,7 @@ def to_event(request: HttpRequest, route: str, request_id: str, now: datetime) -
         "requestContext": {
             "accountId": "000000000000",
             "apiId": "local",
-            "domainName": host,
+            "domainName": host.partition(":")[0],
             "domainPrefix": host.partition(".")[0],
             "http": {
                 "method": request.method,

@@ -10,10 +10,10 @@ def free() -> int:
         return port
 
 
-def is_free(port: int) -> bool:
-    """Whether a server could listen on `port`."""
+def at(wanted: int) -> int:
+    """`wanted`, or a free port if something listens there."""
     try:
-        socket.create_server(("127.0.0.1", port)).close()
+        socket.create_server(("127.0.0.1", wanted)).close()
     except OSError:
-        return False
-    return True
+        return free()
+    return wanted

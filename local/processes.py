@@ -13,6 +13,16 @@ Sink: TypeAlias = Callable[[str], None]
 """Takes one line of output, without its line end."""
 
 
+def into(path: Path) -> Sink:
+    """Appends each line to a file."""
+
+    def append(line: str) -> None:
+        with path.open("a") as file:
+            file.write(f"{line}\n")
+
+    return append
+
+
 class Child:
     """A running command. Its own group keeps a Ctrl-C in the terminal from reaching it.
 

@@ -31,7 +31,8 @@ class Batch:
 class Poller:
     """Takes batches from a queue to `invoke`, `concurrency` at a time, from `start` to `stop`.
 
-    Deletes what succeeded. The rest comes back when its visibility timeout has passed.
+    Deletes what succeeded. The rest comes back when its visibility timeout has passed, or at once
+    if the function was stopped.
     """
 
     def __init__(
@@ -53,9 +54,13 @@ class Poller:
         for thread in self._threads:
             thread.start()
 
+    def pause(self) -> None:
+        """Take no further batch."""
+        self._stopping.set()
+
     def stop(self) -> None:
         """Take no further batch, and wait for those under way."""
-        self._stopping.set()
+        self.pause()
         for thread in self._threads:
             thread.join()
 
@@ -83,6 +88,8 @@ class Poller:
             failed = failures(answer, ids)
         except Failed:
             failed = ids
+            if self._stopping.is_set():
+                self._give_back(messages)
         done: list[DeleteMessageBatchRequestEntryTypeDef] = [
             {"Id": message["MessageId"], "ReceiptHandle": message["ReceiptHandle"]}
             for message in messages
@@ -92,6 +99,14 @@ class Poller:
             self._sqs.delete_message_batch(QueueUrl=self._queue_url, Entries=done)
         milliseconds = round((time.monotonic() - started) * 1000)
         self._on_batch(Batch(len(messages), len(failed), milliseconds))
+
+    def _give_back(self, messages: Sequence["MessageTypeDef"]) -> None:
+        for message in messages:
+            self._sqs.change_message_visibility(
+                QueueUrl=self._queue_url,
+                ReceiptHandle=message["ReceiptHandle"],
+                VisibilityTimeout=0,
+            )
 
 
 def failures(answer: Any, ids: Set[str]) -> Set[str]:

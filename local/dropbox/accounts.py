@@ -14,7 +14,7 @@ from local.dropbox.encoding import base64url
 from local.dropbox.entries import Entry, File, Json
 from local.dropbox.knobs import Knobs
 from local.dropbox.listing import Cursor, Page, beginning, next_page
-from local.dropbox.storage import MadeFolder, OutsideEdit, Removed, Storage, Wrote
+from local.dropbox.storage import MadeFolder, MemoryStorage, OutsideEdit, Removed, Storage, Wrote
 from local.dropbox.tree import Tree
 
 _ACCOUNT_ID_LENGTH = 40
@@ -42,9 +42,9 @@ class Desk:
     """What the API has under way for an account and no journal knows."""
 
     upload_sessions: dict[str, UploadSession] = field(default_factory=dict)
-    jobs: dict[str, Json] = field(default_factory=dict)
-    links: dict[str, Any] = field(default_factory=dict)
-    listings: set[str] = field(default_factory=set)
+    jobs: dict[str, list[Json]] = field(default_factory=dict)
+    running: set[str] = field(default_factory=set)
+    """Which writes and lists are being answered, for those that may not overlap."""
 
 
 class Account:
@@ -68,9 +68,8 @@ class Account:
         self.knobs = Knobs()
         self.desk = Desk()
         self.lock = threading.RLock()
-        self.writing = threading.Lock()
         self.tree = Tree(self.namespace, storage.journal())
-        self._birth = 0
+        self._recorded = len(self.tree.journal)
         self._cursors = 0
         self._on_change = on_change
 
@@ -86,11 +85,11 @@ class Account:
     def changing(self) -> Iterator[Tree]:
         """The tree, to be changed; its new changes are recorded and told at the end."""
         with self.lock:
-            before = len(self.tree.journal)
             try:
                 yield self.tree
             finally:
-                changes = self.tree.journal[before:]
+                changes = self.tree.journal[self._recorded :]
+                self._recorded = len(self.tree.journal)
                 self.storage.record(changes)
         if changes:
             self._on_change(self)
@@ -120,8 +119,9 @@ class Account:
     def forget_everything(self) -> None:
         """An empty tree whose old cursors answer `reset`. For accounts in memory."""
         with self.lock:
-            self._birth += 1
+            self.storage = MemoryStorage()
             self.tree = Tree(self.namespace)
+            self._recorded = 0
             self.desk = Desk()
             self.knobs = Knobs()
 
@@ -174,7 +174,7 @@ class Account:
         with self.lock:
             return Cursor(
                 account=self.account_id,
-                birth=str(self._birth),
+                birth=self.storage.birth,
                 root=root,
                 recursive=recursive,
                 include_deleted=include_deleted,
@@ -196,10 +196,7 @@ class Account:
         return cursor.account == self.account_id
 
     def is_outdated(self, cursor: Cursor) -> bool:
-        return cursor.birth != str(self._birth) or cursor.position > len(self.tree.journal)
-
-    def has_changes(self, cursor: Cursor) -> bool:
-        return cursor.after is not None or bool(self.page_after(cursor).entries)
+        return cursor.birth != self.storage.birth or cursor.position > len(self.tree.journal)
 
     def _horizon(self) -> int:
         """The first position of the journal that listings do not see yet."""

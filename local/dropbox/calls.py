@@ -1,6 +1,6 @@
 """One call of an API route: what a route is declared to be, and what its handler is given."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias
@@ -9,8 +9,8 @@ from stone.backends.python_rsrc import stone_serializers, stone_validators
 
 from local.dropbox.accounts import Account
 from local.dropbox.entries import Json
-from local.dropbox.grants import Grant
-from local.dropbox.wire import bad_argument
+from local.dropbox.handouts import Handouts
+from local.dropbox.wire import Refusal, bad_argument
 
 DOMAINS = {
     "api": "api.dropboxapi.com",
@@ -21,18 +21,20 @@ DOMAINS = {
 
 @dataclass(frozen=True, slots=True)
 class Call:
-
     route: str
+    place: str
+    """Where the argument stood, in Dropbox's words."""
     account: Account
-    grant: Grant
+    revoke: Callable[[], None]
+    """Ends the grant behind the call's token."""
     body: bytes
-    headers: Mapping[str, str]
+    handouts: Handouts
 
     def now(self) -> datetime:
         return self.account.now()
 
-    def bad_argument(self, text: str) -> Exception:
-        return bad_argument(self.route, "request body", text)
+    def bad_argument(self, text: str) -> Refusal:
+        return bad_argument(self.route, self.place, text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +79,8 @@ class Route:
     def decode(self, argument: Any) -> Any:
         """The argument as the specification's own type; raises ValueError with Dropbox's text."""
         try:
-            return stone_serializers.json_compat_obj_decode(
-                self.spec.arg_type, argument, strict=True
-            )
+            decode = stone_serializers.json_compat_obj_decode
+            return decode(self.spec.arg_type, argument, strict=True)  # type: ignore[no-untyped-call]  # the SDK's parser has no types
         except stone_validators.ValidationError as error:
             raise ValueError(str(error)) from error
 

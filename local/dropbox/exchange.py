@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from local.dropbox.accounts import Account
 from local.dropbox.wire import Response
 
 _BROWSER_HOST = "www.dropbox.com"
@@ -32,6 +34,15 @@ class Request:
         """The Dropbox host that is meant; a browser that comes by itself means the web site."""
         host = self.headers.get("X-Emulated-Host") or self.headers.get("Host", "")
         return _BROWSER_HOST if host.startswith(_LOOPBACK) else host
+
+
+@dataclass(slots=True)
+class Visit:
+    """A request and what is learned about it on the way, for the log."""
+
+    request: Request
+    account: Account | None
+    argument: Any = None
 
 
 @dataclass(frozen=True, slots=True)

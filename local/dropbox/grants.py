@@ -2,7 +2,8 @@
 
 import secrets
 import threading
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from hashlib import sha256
 from hmac import compare_digest
@@ -70,8 +71,11 @@ class OAuthRefusal(Exception):
 
 
 class Grants:
+    """`on_change` is called after tokens came or went; codes live too short to be kept."""
+
     def __init__(self, app: App, clock: EmulatedClock) -> None:
         self.app = app
+        self.on_change: Callable[[], None] = lambda: None
         self.secret_with_verifier_allowed = True  # not known how Dropbox answers the two together
         self._clock = clock
         self._codes: dict[str, tuple[Grant, datetime]] = {}
@@ -91,7 +95,9 @@ class Grants:
         """An access and a refresh token without any page, for tests."""
         grant = Grant(account, Request(redirect_uri=None, scopes=scopes, offline=True))
         with self._lock:
-            return self._access_token(grant, scopes).text, self._refresh_token(grant)
+            tokens = self._access_token(grant, scopes).text, self._refresh_token(grant)
+        self.on_change()
+        return tokens
 
     def access(self, token: str) -> AccessToken | None:
         with self._lock:
@@ -101,26 +107,68 @@ class Grants:
         return self._clock.now() >= token.expires
 
     def revoke(self, grant: Grant) -> None:
+        """Ends its refresh token and all its access tokens."""
         grant.is_revoked = True
+        self.on_change()
 
     def unlink(self, account: str) -> None:
         """The user disconnects the app: every token of theirs ends, for good."""
         with self._lock:
-            for grant in [*self._refresh.values(), *(a.grant for a in self._access.values())]:
-                if grant.account == account:
-                    grant.is_revoked = True
+            for grant in self._standing():
+                grant.is_revoked = grant.account == account
+        self.on_change()
+
+    def snapshot(self) -> Json:
+        """What `restore` needs to know the tokens again."""
+        with self._lock:
+            grants = list({id(grant): grant for grant in self._standing()}.values())
+            return {
+                "grants": [asdict(grant) for grant in grants],
+                "access": [
+                    (one.text, grants.index(one.grant), one.scopes, one.expires.isoformat())
+                    for one in self._access.values()
+                    if one.grant in grants
+                ],
+            }
+
+    def restore(self, snapshot: Json) -> None:
+        grants = [_restored(fields) for fields in snapshot["grants"]]
+        with self._lock:
+            self._refresh = {one.refresh_token: one for one in grants if one.refresh_token}
+            for text, index, scopes, expires in snapshot["access"]:
+                until = datetime.fromisoformat(expires)
+                self._access[text] = AccessToken(text, grants[index], tuple(scopes), until)
+
+    def is_linked(self, account: str) -> bool:
+        """Whether the user gave a grant that still stands."""
+        with self._lock:
+            return any(grant.account == account for grant in self._standing())
+
+    def _standing(self) -> Iterator[Grant]:
+        for grant in [*self._refresh.values(), *(one.grant for one in self._access.values())]:
+            if not grant.is_revoked:
+                yield grant
+
+    def clear(self) -> None:
+        with self._lock:
+            for tokens in (self._codes, self._refresh, self._access):
+                tokens.clear()
 
     def exchange(self, form: dict[str, str], basic: tuple[str, str] | None) -> Json:
         """Answer `/oauth2/token`. Raises OAuthRefusal."""
         key, secret = basic or (form.get("client_id", ""), form.get("client_secret"))
         self._check_client(key, secret)
+        exchanges = {
+            "authorization_code": self._exchange_code,
+            "refresh_token": self._exchange_refresh_token,
+        }
+        exchange = exchanges.get(form.get("grant_type", ""))
+        if exchange is None:
+            raise OAuthRefusal("unsupported_grant_type", "grant_type is not supported")
         with self._lock:
-            match form.get("grant_type"):
-                case "authorization_code":
-                    return self._exchange_code(form, secret)
-                case "refresh_token":
-                    return self._exchange_refresh_token(form, secret)
-        raise OAuthRefusal("unsupported_grant_type", "grant_type is not supported")
+            answer = exchange(form, secret)
+        self.on_change()
+        return answer
 
     def _check_client(self, key: str, secret: str | None) -> None:
         known = compare_digest(key.encode(), self.app.key.encode())
@@ -138,7 +186,6 @@ class Grants:
         self._check_verifier(form.get("code_verifier"), request, secret)
         answer = self._token_answer(grant, request.scopes)
         answer |= {
-            "uid": grant.account.removeprefix("dbid:"),
             "account_id": grant.account,
             "scope": " ".join(request.scopes),
         }
@@ -189,9 +236,14 @@ class Grants:
         return grant.refresh_token
 
 
+def _restored(fields: Json) -> Grant:
+    """A grant whose scopes became a list on the way through JSON."""
+    request = fields["request"]
+    asked = Request(**{**request, "scopes": tuple(request["scopes"])})
+    return Grant(fields["account"], asked, fields["refresh_token"])
+
+
 def _challenge(verifier: str, method: str) -> str:
     if method == "S256":  # RFC 7636, section 4.2
         return base64url(sha256(verifier.encode()).digest())
     return verifier
-
-

@@ -62,7 +62,7 @@ class Knobs:
     """Seconds for which get_metadata, download, move and delete do not find a new entry."""
 
     emoji_allowed: bool = True
-    case_rename_reported: bool = True
+    case_rename_allowed: bool = True
     overwrite_keeps_name: bool = True
 
     same_bytes_update: SameBytes = SameBytes.CONFLICT
@@ -71,7 +71,7 @@ class Knobs:
     """The conflict tag of update(rev) on a path where nothing is."""
 
     refuse_overlapping_writes: bool = False
-    refuse_overlapping_lists: bool = False
+    refuse_same_list_twice: bool = False
     force_async_jobs: bool = False
     unknown_fields: bool = False
     """Whether results carry fields that no client knows yet."""

@@ -161,7 +161,7 @@ def _is_deletion(change: Change | None) -> bool:
 def _shown(tree: Tree, change: Change, knobs: Knobs) -> list[Entry | Tombstone]:
     if change.entry is not None:
         return [change.entry]
-    gone = [Tombstone(change.path_display, was_folder=False, at=change.at)]
+    gone: list[Entry | Tombstone] = [Tombstone(change.path_display, was_folder=False, at=change.at)]
     if knobs.children_after_delete:
         children = (p for p in tree.tombstones if paths.is_under(p, change.path_lower))
         gone += [tree.tombstones[path] for path in sorted(children)]

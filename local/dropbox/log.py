@@ -1,7 +1,7 @@
 """Which calls came in, for tests and for whoever watches."""
 
 import threading
-from collections import deque
+from collections import Counter, deque
 from dataclasses import dataclass
 from datetime import datetime
 from fnmatch import fnmatch
@@ -49,11 +49,9 @@ class RequestLog:
     def count(self, route: str = "*", account: str | None = None) -> int:
         return len(self.calls(route, account))
 
-    def counts(self) -> dict[str, int]:
-        counts: dict[str, int] = {}
-        for call in self.calls():
-            counts[call.route] = counts.get(call.route, 0) + 1
-        return counts
+    def counts(self, account: str | None = None) -> dict[str, int]:
+        """How often each route was called."""
+        return dict(Counter(call.route for call in self.calls(account=account)))
 
     def clear(self) -> None:
         with self._lock:

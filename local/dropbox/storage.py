@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol, TypeAlias
+from uuid import uuid4
 
 from local.dropbox.entries import content_hash
 from local.dropbox.tree import Change
@@ -36,6 +37,9 @@ OutsideEdit: TypeAlias = Wrote | MadeFolder | Removed
 class Storage(Protocol):
     """One account's storage. Its account calls it from one thread at a time."""
 
+    birth: str
+    """Another one for every storage that began empty."""
+
     def journal(self) -> Sequence[Change]:
         """Every change recorded so far, oldest first."""
 
@@ -59,6 +63,7 @@ class MemoryStorage:
     """Ends with the process. Nothing can edit it but the API."""
 
     def __init__(self) -> None:
+        self.birth = uuid4().hex
         self._bytes: dict[str, bytes] = {}
 
     def journal(self) -> Sequence[Change]:
@@ -75,5 +80,5 @@ class MemoryStorage:
     def record(self, changes: Sequence[Change]) -> None:
         pass
 
-    def outside_edits(self, path_lower: str | None = None) -> Iterator[OutsideEdit]:  # noqa: ARG002
+    def outside_edits(self, path_lower: str | None = None) -> Iterator[OutsideEdit]:
         return iter(())

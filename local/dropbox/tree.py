@@ -40,6 +40,8 @@ class Tree:
         self.revisions: dict[str, list[File]] = {}
         self.by_rev: dict[str, File] = {}
         self.placed_at: dict[str, int] = {}
+        self.used = 0
+        """The bytes of all files."""
         self._entries: dict[str, Entry] = {}
         self._children: dict[str, set[str]] = {"": set()}
         self._path_of: dict[str, str] = {}
@@ -157,6 +159,7 @@ class Tree:
 
     def _put(self, path_lower: str, entry: Entry, position: int) -> None:
         self.tombstones.pop(path_lower, None)
+        self.used += _size(entry) - _size(self._entries.get(path_lower))
         self._entries[path_lower] = entry
         self._path_of[entry.id] = path_lower
         self.placed_at[path_lower] = position
@@ -168,7 +171,12 @@ class Tree:
     def _drop(self, path_lower: str, at: datetime) -> None:
         for gone in (path_lower, *self.subtree(path_lower)):
             entry = self._entries.pop(gone)
+            self.used -= _size(entry)
             self._path_of.pop(entry.id, None)
             self._children.pop(gone, None)
             self.tombstones[gone] = Tombstone(entry.path_display, isinstance(entry, Folder), at)
         self._children[paths.parent_of(path_lower)].discard(path_lower)
+
+
+def _size(entry: Entry | None) -> int:
+    return entry.size if isinstance(entry, File) else 0

@@ -10,7 +10,8 @@ import openai
 import pytest
 
 from local.embedders import MODELS
-from local.openai import EmbeddingsServer, Fault
+from local.embeddings import Fault
+from local.openai import EmbeddingsServer
 
 MODEL = "text-embedding-3-small"
 

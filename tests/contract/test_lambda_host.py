@@ -173,6 +173,29 @@ def test_payloads_over_six_megabytes_are_refused(tmp_path: Path) -> None:
             function.invoke({})
 
 
+def test_stopping_ends_the_event_under_way_and_starts_nothing_new(tmp_path: Path) -> None:
+    source = """
+        import os, time
+
+        open(f"started-{os.getpid()}", "w").close()
+
+        def handler(event, context):
+            open("taken", "w").close()
+            time.sleep(60)
+    """
+    with running(tmp_path, source, []) as function, ThreadPoolExecutor() as threads:
+        answer = threads.submit(function.invoke, {})
+        while not (tmp_path / "taken").exists():
+            assert not answer.done()
+        function.stop()
+        with pytest.raises(WorkerDied):
+            answer.result()
+        with pytest.raises(WorkerDied):
+            function.invoke({})
+    [started] = tmp_path.glob("started-*")
+    assert not is_running(int(started.name.removeprefix("started-")))
+
+
 def is_running(pid: int) -> bool:
     try:
         os.kill(pid, 0)

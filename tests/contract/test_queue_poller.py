@@ -10,7 +10,7 @@ import pytest
 
 from local import aws
 from local.queue import Batch, Poller, failures
-from local.runtime_api import HandlerFailed
+from local.runtime_api import HandlerFailed, WorkerDied
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -104,6 +104,26 @@ def test_a_function_that_fails_gives_the_whole_batch_back(cloud: aws.Aws, sqs: "
     batch = one_batch(cloud, invoke)
     assert (batch.records, batch.failed) == (2, 2)
     assert in_flight(sqs, cloud) == 2
+
+
+def test_a_batch_that_was_stopped_is_there_again_at_once(cloud: aws.Aws, sqs: "SQSClient") -> None:
+    sqs.send_message(QueueUrl=cloud.queue_url, MessageBody="interrupted")
+    taken = Event()
+
+    def invoke(event: Any) -> object:
+        taken.set()
+        assert stopped.wait(10)
+        raise WorkerDied("The worker was stopped.")
+
+    stopped = Event()
+    poller = Poller(cloud.queue_url, cloud.connection, invoke, lambda _: None)
+    poller.start()
+    assert taken.wait(10)
+    poller.pause()
+    stopped.set()
+    poller.stop()
+    [message] = sqs.receive_message(QueueUrl=cloud.queue_url)["Messages"]
+    assert message["Body"] == "interrupted"
 
 
 def test_a_batch_holds_at_most_five_records(cloud: aws.Aws, sqs: "SQSClient") -> None:

@@ -1,7 +1,7 @@
 """Accounts, Dropbox's sign-in and the vault, in memory."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from urllib.parse import urlencode
@@ -18,6 +18,8 @@ from memorybox.accounts.model import (
 from memorybox.clock import Clock
 from memorybox.errors import SignInEnded, Unavailable
 from memorybox.oauth.opaque import challenge_of
+
+ALICE = AccountId("dbid:alice")
 
 
 def _no_step() -> None:
@@ -81,7 +83,7 @@ class FakeDropbox:
     """Dropbox as seen by a sign-in: one person, who agrees to everything asked."""
 
     clock: Clock
-    account_id: AccountId = AccountId("dbid:alice")
+    account_id: AccountId = ALICE
     name: str = "Alice"
     scopes: frozenset[str] = DROPBOX_SCOPES
     gives_refresh_token: bool = True
@@ -89,7 +91,7 @@ class FakeDropbox:
     refreshes: int = 0
     _codes: dict[str, str] = field(default_factory=dict)
     _live: dict[str, AccountId] = field(default_factory=dict)
-    _made: int = 0
+    made: list[str] = field(default_factory=list)  # every code and token
 
     def authorize_url(self, *, state: str, challenge: str) -> str:
         query = urlencode({"state": state, "code_challenge": challenge})
@@ -131,20 +133,13 @@ class FakeDropbox:
         """The person takes our access away."""
         self._live.clear()
 
-    def secrets(self) -> Sequence[str]:
-        """Every code and token made so far."""
-        return [f"{kind}-{n}" for n in range(1, self._made + 1) for kind in _KINDS]
-
     def _access(self) -> AccessToken:
         return AccessToken(self._new("access"), self.clock.now() + timedelta(hours=4))
 
     def _new(self, kind: str) -> str:
-        self._made += 1
-        return f"{kind}-{self._made}"
+        self.made.append(f"dropbox-{kind}-{len(self.made)}")
+        return self.made[-1]
 
     def _answer(self) -> None:
         if self.is_down:
             raise Unavailable("Dropbox did not answer.")
-
-
-_KINDS = ("code", "refresh", "access")

@@ -7,7 +7,7 @@ paths have the letter case of whoever wrote last.
 import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memorybox.clock import Clock
 from memorybox.files.errors import (
@@ -125,7 +125,7 @@ class InMemoryFileStore:
                 rest, position = self._latest(position), len(self._journal)
             return self._page(rest[:PAGE], rest[PAGE:], position)
 
-    def put(self, location: str, data: bytes, *, is_downloadable: bool = True) -> FileEntry:
+    def put(self, location: str, data: bytes) -> FileEntry:
         """Make or replace a file, with its folders, without a question."""
         self._make_folders(location)
         name = unicodedata.normalize("NFC", location)
@@ -136,7 +136,6 @@ class InMemoryFileStore:
             content_hash=content_hash(data),
             size=len(data),
             modified=self._clock.now().replace(microsecond=0),
-            is_downloadable=is_downloadable,
         )
         self._data[entry.rev] = data
         history = self._versions.setdefault(entry.path_lower, [])
@@ -156,6 +155,11 @@ class InMemoryFileStore:
         taken = [self._entries.pop(path) for path in gone]
         self._journal.append(Removed(key))
         return tuple((e, self._data[e.rev] if isinstance(e, FileEntry) else b"") for e in taken)
+
+    def lock(self, location: str) -> None:
+        entry = self._entries[fold(location)]
+        if isinstance(entry, FileEntry):
+            self._set(replace(entry, is_downloadable=False))
 
     def forget_cursors(self) -> None:
         self._cursors.clear()
@@ -211,9 +215,9 @@ class AnotherApp:
 
     _store: InMemoryFileStore
 
-    def write(self, location: str, data: bytes, *, is_downloadable: bool = True) -> FileEntry:
+    def write(self, location: str, data: bytes) -> FileEntry:
         """Make or replace a file."""
-        return self._store.put(location, data, is_downloadable=is_downloadable)
+        return self._store.put(location, data)
 
     def make_folder(self, location: str) -> None:
         self._store.put_folder(location)
@@ -227,9 +231,13 @@ class AnotherApp:
         for entry, data in self._store.take_away(source):
             name = target + entry.path_display[len(source) :]
             if isinstance(entry, FileEntry):
-                self.write(name, data, is_downloadable=entry.is_downloadable)
+                self.write(name, data)
             else:
                 self.make_folder(name)
+
+    def keep_from_download(self, location: str) -> None:
+        """Let a file be one that Dropbox does not give out."""
+        self._store.lock(location)
 
     def reset_cursors(self) -> None:
         """Make Dropbox forget every cursor it gave."""

@@ -133,7 +133,9 @@ def _base_url(text: str) -> str:
 
 
 def _hosts(base_url: str) -> frozenset[str]:
-    return LOOPBACK_HOSTS if _is_loopback(base_url) else frozenset({urlsplit(base_url).netloc})
+    """Names without ports. On this machine, every name it has."""
+    name = urlsplit(base_url).hostname or ""
+    return LOOPBACK_HOSTS if _is_loopback(base_url) else frozenset({name})
 
 
 def _loopback(url: str | None) -> str | None:
@@ -144,8 +146,7 @@ def _loopback(url: str | None) -> str | None:
 
 
 def _is_loopback(url: str) -> bool:
-    host = urlsplit(url).hostname or ""
-    return host in ("localhost", "127.0.0.1", "::1")
+    return urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
 
 
 def _items(text: str) -> frozenset[str]:

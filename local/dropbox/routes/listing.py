@@ -90,12 +90,20 @@ def _mark(entries: list[Json], content: Content) -> None:
                 pass
 
 
-def longpoll(account: Account, cursor: Cursor, timeout: float) -> bool:
-    """Wait until there is something after `cursor`, at most `timeout` seconds."""
-    deadline = time.monotonic() + timeout
-    while not account.has_changes(cursor):
-        if time.monotonic() >= deadline:
-            return False
-        time.sleep(_POLL_SECONDS)
+@route("files", files.list_folder_longpoll, scope=None)
+def longpoll(call: Call, arg: Any) -> Json:
+    """Answers as soon as something follows the cursor, at the latest after `timeout`."""
+    cursor = _parsed(call, arg.cursor)
+    deadline = time.monotonic() + arg.timeout
+    while not _has_news(call.account, cursor):
+        if time.monotonic() >= deadline or call.handouts.pause(_POLL_SECONDS):
+            return {"changes": False}
+    return {"changes": True}
+
+
+def _has_news(account: Account, cursor: Cursor) -> bool:
+    with account.lock:
         account.notice_outside_edits()
-    return True
+        if account.is_outdated(cursor):
+            raise RouteError("reset")
+        return cursor.after is not None or bool(account.page_after(cursor).entries)

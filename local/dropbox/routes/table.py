@@ -1,9 +1,31 @@
 """Every API route by its name."""
 
 from local.dropbox.calls import Route
-from local.dropbox.routes import listing, reading, users, writing
+from local.dropbox.routes import (
+    batches,
+    listing,
+    moving,
+    reading,
+    searching,
+    sessions,
+    sharing,
+    transfer,
+    users,
+    writing,
+)
 
-_MODULES = (listing, reading, users, writing)
+_MODULES = (
+    batches,
+    listing,
+    moving,
+    reading,
+    searching,
+    sessions,
+    sharing,
+    transfer,
+    users,
+    writing,
+)
 
 ROUTES = {
     route.name: route

@@ -5,7 +5,7 @@ from typing import Any
 from dropbox import auth, check, users
 
 from local.dropbox.calls import Call, route
-from local.dropbox.entries import File, Json
+from local.dropbox.entries import Json
 
 _INFO = "account_info.read"
 
@@ -39,12 +39,8 @@ def get_current_account(call: Call, _arg: None) -> Json:
 
 @route("users", users.get_space_usage, scope=_INFO)
 def get_space_usage(call: Call, _arg: None) -> Json:
-    tree = call.account.tree
-    with call.account.lock:
-        entries = [tree.get(path) for path in tree.subtree("")]
-    used = sum(entry.size for entry in entries if isinstance(entry, File))
     allocation = {".tag": "individual", "allocated": call.account.knobs.space}
-    return {"used": used, "allocation": allocation}
+    return {"used": call.account.tree.used, "allocation": allocation}
 
 
 @route("check", check.user, scope=_INFO)
@@ -55,4 +51,4 @@ def check_user(_call: Call, arg: Any) -> Json:
 @route("auth", auth.token_revoke, scope=None)
 def token_revoke(call: Call, _arg: None) -> None:
     """Ends the refresh token too, and its other access tokens."""
-    call.grant.is_revoked = True
+    call.revoke()

@@ -14,15 +14,13 @@ from local.dropbox.routes.lookup import found, located, with_room, writable
 from local.dropbox.wire import RouteError, UploadError
 
 _WRITE = "files.content.write"
-_LARGEST_BODY = 150 * 1024 * 1024
+LARGEST_BODY = 150 * 1024 * 1024
 _MOST_ENTRIES = 10_000
-
-
 
 
 @route("files", files.upload, scope=_WRITE, writes=True)
 def upload(call: Call, arg: Any) -> Json:
-    if len(call.body) > _LARGEST_BODY:
+    if len(call.body) > LARGEST_BODY:
         raise RouteError("payload_too_large")
     if arg.content_hash and arg.content_hash != content_hash(call.body):
         raise RouteError("content_hash_mismatch")
@@ -57,7 +55,7 @@ def commit(call: Call, info: Any, data: bytes) -> File:
                 display = with_room(call, display, note)
             case _ if there is not None and account.knobs.overwrite_keeps_name:
                 display = there.path_display
-        if _used(call) + len(data) > account.knobs.space:
+        if tree.used + len(data) > account.knobs.space:
             raise RouteError("path/insufficient_space")
         now = call.now()
         return tree.write(
@@ -71,11 +69,6 @@ def commit(call: Call, info: Any, data: bytes) -> File:
 
 def _client_modified(given: datetime | None) -> datetime | None:
     return given and given.replace(tzinfo=UTC)
-
-
-def _used(call: Call) -> int:
-    entries = map(call.account.tree.get, call.account.tree.subtree(""))
-    return sum(entry.size for entry in entries if isinstance(entry, File))
 
 
 @route("files", files.delete_v2, scope=_WRITE, writes=True)
@@ -97,6 +90,12 @@ def removed(call: Call, path: str, parent_rev: str | None = None) -> Any:
             raise RouteError("too_many_files")
         tree.remove(path_lower, call.now())
         return entry
+
+
+@route("files", files.delete, scope=_WRITE, writes=True)
+def delete_v1(call: Call, arg: Any) -> Json:
+    """The deprecated form, which clients in the wild still use."""
+    return tagged_metadata(removed(call, arg.path, arg.parent_rev))
 
 
 @route("files", files.create_folder_v2, scope=_WRITE, writes=True)

@@ -43,7 +43,7 @@ def test_a_request_becomes_an_event_of_payload_format_2() -> None:
         "requestContext": {
             "accountId": "000000000000",
             "apiId": "local",
-            "domainName": "127.0.0.1:8080",
+            "domainName": "127.0.0.1",
             "domainPrefix": "127",
             "http": {
                 "method": "POST",

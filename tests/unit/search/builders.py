@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-
-import numpy as np
+from math import hypot
+from struct import pack
 
 from memorybox.search.model import Entry, Indexed, Part, Recipe, Seen, TailEntry
 from memorybox.search.pack import Pack, build_pack
@@ -23,8 +23,9 @@ def seen(path: str, rev: str = "1", content: str = "") -> Seen:
 
 
 def vector(*numbers: float) -> bytes:
-    wide = np.array(numbers)
-    return (wide / np.linalg.norm(wide)).astype("<f2").tobytes()
+    """These numbers scaled to unit length."""
+    length = hypot(*numbers)
+    return pack(f"<{len(numbers)}e", *(number / length for number in numbers))
 
 
 def part(path: str, text: str, direction: Sequence[float] = EAST, start: int = 0) -> Part:

@@ -76,7 +76,7 @@ def entries(draw: st.DrawFn) -> list[Entry]:
 
 
 @given(entries())
-@settings(deadline=None)
+@settings(deadline=None, max_examples=30)
 def test_what_is_packed_is_taken_out_unchanged(files: list[Entry]) -> None:
     pack = packed(*files)
 
@@ -86,7 +86,7 @@ def test_what_is_packed_is_taken_out_unchanged(files: list[Entry]) -> None:
 
 
 @given(entries(), st.randoms())
-@settings(deadline=None)
+@settings(deadline=None, max_examples=30)
 def test_the_order_of_the_files_does_not_change_a_byte(files: list[Entry], random: Any) -> None:
     shuffled = random.sample(files, len(files))
 
@@ -151,9 +151,10 @@ def test_a_file_that_changed_since_it_was_settled_is_not_packed() -> None:
 
 
 def test_no_word_of_a_note_is_in_its_pack() -> None:
-    text = zlib.compress(b"") + build_pack(RECIPE, [note("/garden/a.md", "cucumber " * 9)])
+    pack = build_pack(RECIPE, [note("/garden/a.md", "cucumber")])
 
-    assert b"cucumber" not in text
+    assert b"cucumber" not in pack
+    assert b"cucumber" not in json.dumps(Pack.open(pack).rows).encode()
 
 
 def test_the_matrix_is_read_where_it_lies_and_cannot_be_changed() -> None:
@@ -186,7 +187,7 @@ def test_another_magic_or_format_is_unknown(at: int) -> None:
 
 
 @given(st.integers(FIXED.size - 4, len(TWO_NOTES) - 1))
-@settings(deadline=None)
+@settings(deadline=None, max_examples=30)
 def test_every_other_flipped_byte_is_damage(at: int) -> None:
     with pytest.raises(PackDamaged):
         Pack.open(flipped(at))

@@ -95,6 +95,11 @@ def test_no_cut_falls_inside_a_character_or_a_line_end(text: str) -> None:
     )
 
 
+@pytest.mark.parametrize("letter", "abcdefgh")
+def test_a_line_end_at_the_last_place_of_a_part_is_not_cut(letter: str) -> None:
+    assert sizes(letter * 2_499 + "\r\n" + letter * 7_000)[0] == 2_000
+
+
 @pytest.mark.parametrize(
     "unit",
     [b"a", b" ", b"\n", b"\r", b"\r\n", b"a\n", b"a\n\n", b"word ", "字".encode(), b"\n a"],

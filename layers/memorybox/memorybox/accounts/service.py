@@ -73,10 +73,11 @@ class Connections:
         `refused` is a token that Dropbox did not take; it is not given again. Two callers that
         refresh at once both get a good token. Raises SignInEnded if the person must sign in again.
         """
-        held = self._held.get(account_id)
-        if held is None or not self._is_good(held.token, refused):
-            held = self._held[account_id] = self._renewed(account_id, refused)
-        return held.token.secret
+        return self._current(account_id, refused).token.secret
+
+    def term_key(self, account_id: AccountId) -> bytes:
+        """The key under which the words of this account are hashed. Raises SignInEnded."""
+        return self._current(account_id).account.term_key
 
     def ended(self, account_id: AccountId) -> None:
         """Note that Dropbox takes no token of this account any more.
@@ -92,6 +93,12 @@ class Connections:
         with suppress(SignInEnded):
             self.dropbox.revoke(self.access_token(account_id))
         self.ended(account_id)
+
+    def _current(self, account_id: AccountId, refused: str | None = None) -> _Held:
+        held = self._held.get(account_id)
+        if held is None or not self._is_good(held.token, refused):
+            held = self._held[account_id] = self._renewed(account_id, refused)
+        return held
 
     def _renewed(self, account_id: AccountId, refused: str | None) -> _Held:
         account = self.accounts.get(account_id)

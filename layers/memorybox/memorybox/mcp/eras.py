@@ -59,7 +59,7 @@ class Modern:
 
     def admit(self, headers: Mapping[str, str], request: Request) -> Mapping[str, object]:
         for name in (_VERSION_HEADER, _METHOD_HEADER, _NAME_HEADER):
-            if "," in headers.get(name, ""):
+            if "," in headers.get(name, ""):  # sent twice, joined on the way
                 raise ProtocolError(HEADER_MISMATCH, f"{name} must be sent once")
         params, meta = _params(request), _meta(request)
         version = meta.get(_META_VERSION)
@@ -161,7 +161,7 @@ def _named(headers: Mapping[str, str]) -> str | None:
         return value
     encoded = value.removeprefix("=?base64?").removesuffix("?=")
     try:
-        decoded = binascii.a2b_base64(encoded, strict_mode=True)
+        decoded = binascii.a2b_base64(encoded)
         if binascii.b2a_base64(decoded, newline=False).decode() == encoded:
             return decoded.decode()
     except ValueError:

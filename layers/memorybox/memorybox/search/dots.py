@@ -9,10 +9,13 @@ BLOCK = 4_096
 
 
 def dots_by_numpy(matrix: Array, vector: Array) -> Array:
-    """For machines without simsimd, and several times slower: numpy has no float16 product."""
+    """For machines without simsimd, and several times slower: numpy has no float16 product.
+
+    Not by `@`: BLAS may round equal rows differently, and equal files then change places.
+    """
     wide = vector.astype(np.float32)
-    blocks = range(0, len(matrix), BLOCK)
-    return np.concatenate([matrix[at : at + BLOCK].astype(np.float32) @ wide for at in blocks])
+    blocks = (matrix[at : at + BLOCK] for at in range(0, len(matrix), BLOCK))
+    return np.concatenate([np.einsum("ij,j", block.astype(np.float32), wide) for block in blocks])
 
 
 try:

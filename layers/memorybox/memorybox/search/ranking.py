@@ -26,9 +26,6 @@ K1, B = 1.2, 0.75
 DEAD = -2.0
 """Below the score of any part: the tail hides this one."""
 
-DIGITS = 6
-"""Those of a score that count: the others may change with the place of a row in memory."""
-
 
 def rank(
     snapshot: Snapshot,
@@ -71,8 +68,11 @@ class _Segment:
 
 
 def _segments(snapshot: Snapshot, recipe: Recipe, scope: str | None) -> Iterator[_Segment]:
-    for workspace, pack in snapshot.packs.items():
-        if scope in (None, workspace) and pack.recipe == recipe:
+    for workspace in snapshot.packs:
+        if scope not in (None, workspace):
+            continue
+        pack = snapshot.packs[workspace]
+        if pack.recipe == recipe:
             files = snapshot.live(workspace) & pack.indexed
             alive = files[pack.columns.file_of]
             yield _Segment(pack.columns, alive, partial(snapshot.seen, pack))
@@ -117,7 +117,7 @@ def _sound(cosines: Array) -> Array:
 def _best_files(segment: _Segment, scores: Array, limit: int) -> Iterator[Hit]:
     file_of = segment.columns.file_of
     starts = np.flatnonzero(np.append(True, file_of[1:] != file_of[:-1]))
-    best = np.round(np.maximum.reduceat(scores, starts), DIGITS) + 0.0  # no -0.0
+    best = np.maximum.reduceat(scores, starts)
     least = np.partition(best, -limit)[-limit] if len(best) > limit else DEAD
     able = np.flatnonzero((best >= least) & (best > DEAD))
     for number in able[np.argsort(-best[able], kind="stable")][:limit]:

@@ -153,10 +153,10 @@ class Snapshot:
                     yield at.entry
 
     def _live_rows(self, scope: str | None) -> Iterator[tuple[Pack, int]]:
-        for workspace, pack in self.packs.items():
+        for workspace in self.packs:
             if scope in (None, workspace):
                 for row in np.flatnonzero(self.live(workspace)):
-                    yield pack, int(row)
+                    yield self.packs[workspace], int(row)
 
     def _unindexed(self, recipe: Recipe, scope: str | None) -> Iterator[Entry]:
         for pack, row in self._live_rows(scope):

@@ -1,26 +1,32 @@
 """The ports to where the index is kept: a tail of recent entries, and a pack for each workspace.
 
-Theory of operation. Many writers only add to the tail; each entry is moved by compare-and-swap.
-Whoever reads changes from Dropbox records them here before the cursor moves, and both only while
-the cursor is the one that was read, so that neither a crash nor a late writer can lose a change.
-What is recorded only wakes an indexer, which reads the file as it is now.
+Theory of operation. An entry has two halves with one kind of writer each. What Dropbox showed is
+written by whoever reads its changes, chained by the cursor's version: nobody notes an older page
+over a younger one, and the cursor moves in the same step as the last of what it passed. What the
+index made of the file is written by whoever holds the claim on it, and names the rev that was read.
+A file is found while the two halves agree, so late writers, repeats and crashes cost work only.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from memorybox.deadline import Deadline
 from memorybox.files.model import Cursor
 from memorybox.search.budget import Spending
-from memorybox.search.model import Claim, PackPointer, Seen, TailEntry
-from memorybox.search.pack import Pack
+from memorybox.search.model import PackPointer, Seen, Settled, TailEntry
+
+if TYPE_CHECKING:
+    from memorybox.search.pack import Pack  # numpy, which those who only record do without
 
 
 @dataclass(frozen=True, slots=True)
 class StoredCursor:
-    """How far Dropbox's changes are recorded. Version 0 without a cursor: not begun."""
+    """How far Dropbox's changes are recorded. Without a cursor: list from the start.
+
+    The version is raised by every step of recording; 0 is before the first.
+    """
 
     cursor: Cursor | None
     version: int
@@ -32,7 +38,7 @@ class IndexState:
 
     cursor: StoredCursor
     tail: Mapping[str, TailEntry]
-    """By path_lower."""
+    """By path_lower; only paths that were recorded."""
 
     packs: Mapping[str, PackPointer]
     """By workspace."""
@@ -49,63 +55,70 @@ Sighting = Seen | Gone
 
 
 class CursorMoved(Exception):
-    """Somebody else moved the cursor since it was read; nothing was recorded."""
+    """Somebody else recorded since the cursor was read."""
 
 
 class IndexLost(Exception):
-    """An entry, or the claim on it, is another's by now; nothing was stored."""
+    """The claim on an entry is another's by now; nothing was stored."""
 
 
 class IndexStore(Protocol):
     """The tail, the pack pointers and the cursor of one account. Every read is consistent."""
 
     def load(self) -> IndexState:
-        """The present state, from one query."""
+        """The present state, from one query. Paths that were never recorded are not in it."""
 
-    def cursor(self) -> StoredCursor:
-        """The cursor alone."""
+    def record(
+        self,
+        sightings: Iterable[Sighting],
+        *,
+        seen_at: StoredCursor,
+        then: Cursor | None = None,
+    ) -> StoredCursor:
+        """Note what Dropbox showed, the last sighting of a path counting, and move the cursor.
 
-    def paths_below(self, path_lower: str) -> Sequence[str]:
-        """The paths of the tail under a folder: those that start with the path and a slash."""
-
-    def record(self, sightings: Iterable[Sighting], *, seen_at: StoredCursor) -> None:
-        """Note what Dropbox showed, the last sighting of a path counting; settled parts stay.
-
-        For a Gone the entries below it must be among the sightings. Raises CursorMoved, perhaps
-        after some of them were noted: harmless, since whoever moved the cursor noted them too.
+        Results and claims stay as they are. In steps, each of which raises the version of the
+        cursor; the last one moves it to `then`, if given. Raises CursorMoved at the first step
+        that somebody else came before. With a Gone go the Gones of all entries below its path.
         """
-
-    def advance(self, cursor: Cursor, *, seen_at: StoredCursor) -> StoredCursor:
-        """Move the cursor, after everything before it was recorded. Raises CursorMoved."""
 
     def claim(self, path_lower: str, *, owner: str, deadline: Deadline) -> TailEntry | None:
         """Take the right to embed this file until `deadline` (with a little grace).
 
-        The entry as it is now, with the new claim in it; made if the path had none. None while
-        another's claim holds. Claims save money only: a stale holder's `store` is refused.
+        The entry as it is now, with the new claim in it; None while another's claim holds. The
+        path need not be recorded. Claims save money only: the result of a stale one is refused.
         """
 
-    def store(self, entry: TailEntry, *, claim: Claim, spending: Spending | None = None) -> None:
-        """Put the entry in place of the one that was claimed, end the claim, settle the spending.
+    def store(
+        self, entry: TailEntry, settled: Settled, *, spending: Spending | None = None
+    ) -> None:
+        """Put the result in place of the one before, end the claim, settle the spending.
 
-        All in one step, or IndexLost and the spending alone is settled. `entry.version` is the one
-        claimed with; the stored one is higher.
+        All in one step, or IndexLost and the spending alone is settled. `entry` is as it was
+        claimed. What was recorded stays as it is, whatever it is by now.
         """
 
     def unclaim(self, entry: TailEntry, *, spending: Spending | None = None) -> None:
-        """End the claim and leave the entry as it was; settle the spending."""
+        """End the claim, if it still holds, without a result; settle the spending."""
 
     def point(self, pointer: PackPointer) -> bool:
         """Make this pack the current one if the current generation is the one before its own."""
 
     def forget(self, entries: Iterable[TailEntry]) -> None:
-        """Drop entries that a pack now holds, each only while its version is unchanged."""
+        """Drop entries that a pack now holds, each only while unchanged and unclaimed."""
+
+    def discard(self, pointer: PackPointer, *, seen_at: StoredCursor) -> StoredCursor:
+        """Drop the pointer to a pack that cannot be read, and the cursor, in one step.
+
+        A listing from the start finds its files again. Raises CursorMoved if the pointer or the
+        cursor is another by now.
+        """
 
 
 class PackStore(Protocol):
     """The packs of one account: immutable objects."""
 
-    def open(self, pointer: PackPointer) -> Pack:
+    def open(self, pointer: PackPointer) -> "Pack":
         """The pack, from memory if it was read before. Raises PackDamaged or PackUnknown.
 
         A missing object is PackDamaged: the workspace is indexed anew.

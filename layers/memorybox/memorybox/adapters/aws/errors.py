@@ -6,7 +6,7 @@ from http import HTTPStatus
 
 from botocore.exceptions import (
     ClientError,
-    ConnectionError,  # noqa: A004 - botocore's own, of another tree than the built-in
+    ConnectionError,
     HTTPClientError,
     IncompleteReadError,
 )

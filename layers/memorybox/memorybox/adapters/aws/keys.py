@@ -45,13 +45,6 @@ def file(path_lower: str) -> str:
     return f"file#{_place(path_lower)}"
 
 
-def files_from(prefix: str) -> str:
-    """What the keys of all files begin with whose path begins with `prefix`; of others too, if
-    the prefix is very long.
-    """
-    return f"file#{_cut(prefix)}"
-
-
 def piece(path_lower: str, number: int) -> str:
     """The continuation of a file's item, counted from 1."""
     return f"filepart#{number}#{_place(path_lower)}"
@@ -100,11 +93,9 @@ def pack_object(account: AccountId, workspace: str, generation: int, random: str
 
 
 def _place(path_lower: str) -> str:
-    cut = _cut(path_lower)
-    if cut == path_lower:
+    """The path, or if it is too long the beginning of it and what tells it from others."""
+    encoded = path_lower.encode()
+    if len(encoded) <= LONGEST_PATH:
         return path_lower
-    return f"{cut}\0{sha256(path_lower.encode()).hexdigest()}"  # no path has a NUL
-
-
-def _cut(path: str) -> str:
-    return path.encode()[:LONGEST_PATH].decode(errors="ignore")
+    beginning = encoded[:LONGEST_PATH].decode(errors="ignore")
+    return f"{beginning}\0{sha256(encoded).hexdigest()}"  # no path has a NUL

@@ -1,10 +1,11 @@
 """What one request does in its account's part of the Memory table."""
 
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from memorybox.accounts.model import AccountId
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Session:
-    """The items of one account, for one request. Close it when the request ends.
+    """The items of one account, for one request and all its threads. Close it at the end.
 
     A write that has time, such as the release of a lease, may ride: it goes along with the next
     transaction of the request, and at the end of the request at the latest.
@@ -35,6 +36,7 @@ class Session:
         """Names this request in what it writes, so that it knows its own writes again."""
         self._table = Table(client, table, partial(acting_for, account), deadline.clock)
         self._riders: dict[str, Write] = {}
+        self._lock = Lock()
 
     def __enter__(self) -> "Session":
         return self
@@ -70,26 +72,39 @@ class Session:
 
     def transact(self, *writes: Write) -> None:
         """Do all of them or none, and take the riders along. Raises Cancelled."""
+        riders = self._pick_up()
         try:
-            self._table.transact([*writes, *self._riders.values()])
+            self._table.transact([*writes, *riders.values()])
         except Cancelled:
-            if not self._riders:
+            if not riders:
                 raise
-            self.close()
-            self._table.transact(writes)  # a rider may have been the only reason
-        self._riders.clear()
+            self._do(riders)  # one of them may have been the reason
+            self._table.transact(writes)
+        except StorageSilent:
+            with self._lock:
+                self._riders = {**riders, **self._riders}
+            raise
 
     def ride(self, sk: str, write: Write) -> None:
         """Do `write`, the only one to ride for this item, when it costs no call of its own."""
-        self._riders[sk] = write
+        with self._lock:
+            self._riders[sk] = write
 
     def recall(self, sk: str) -> None:
         """Leave undone what still waits to ride for this item."""
-        self._riders.pop(sk, None)
+        with self._lock:
+            self._riders.pop(sk, None)
 
     def close(self) -> None:
         """Do what still waits to ride. What cannot be done now is left to its own expiry."""
-        while self._riders:
-            _, rider = self._riders.popitem()
+        self._do(self._pick_up())
+
+    def _pick_up(self) -> Mapping[str, Write]:
+        with self._lock:
+            riders, self._riders = self._riders, {}
+            return riders
+
+    def _do(self, riders: Mapping[str, Write]) -> None:
+        for rider in riders.values():
             with suppress(ConditionFailed, StorageSilent):
                 self.apply(rider)

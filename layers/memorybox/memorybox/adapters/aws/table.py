@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-MOST_WRITES = 100
-"""Items of one transaction."""
-
 _TRIES = 7
 _FIRST_PAUSE = 0.02  # seconds at most; doubled each time, so all of them together are about 1 s
 _PASSING = {"None", "ProvisionedThroughputExceeded", "ThrottlingError", "TransactionConflict"}
@@ -28,9 +25,9 @@ _PASSING = {"None", "ProvisionedThroughputExceeded", "ThrottlingError", "Transac
 class ConditionFailed(Exception):
     """A write did not happen: its condition is not true of the item."""
 
-    def __init__(self, item: Item | None) -> None:
+    def __init__(self, item: Item) -> None:
         self.item = item
-        """As it was found; None if there is none."""
+        """As it was found; empty if there is none."""
         super().__init__()
 
 
@@ -93,9 +90,7 @@ class Table:
 
     def get(self, key: Item) -> Item | None:
         answer = self._call(
-            lambda: self._client.get_item(
-                TableName=self._name, Key=wire(key), ConsistentRead=True
-            )
+            lambda: self._client.get_item(TableName=self._name, Key=wire(key), ConsistentRead=True)
         )
         return plain(answer["Item"]) if "Item" in answer else None
 
@@ -126,13 +121,13 @@ class Table:
 
         Raises ConditionFailed.
         """
-        operation: Callable[..., Any] = {
+        operations: Mapping[str, Callable[..., Any]] = {
             "Put": self._client.put_item,
             "Update": self._client.update_item,
             "Delete": self._client.delete_item,
-        }[write.action]
+        }
         answer = self._call(
-            lambda: operation(
+            lambda: operations[write.action](
                 TableName=self._name,
                 ReturnValues="ALL_NEW" if write.action == "Update" else "NONE",
                 ReturnValuesOnConditionCheckFailure="ALL_OLD",
@@ -167,8 +162,7 @@ def _raise_outcome(error: ClientError) -> None:
     response: Mapping[str, Any] = error.response
     match code_of(error):
         case "ConditionalCheckFailedException":
-            item = response.get("Item")
-            raise ConditionFailed(plain(item) if item else None) from None
+            raise ConditionFailed(plain(response.get("Item", {}))) from None
         case "TransactionCanceledException":
             reasons = [reason["Code"] for reason in response["CancellationReasons"]]
             failed = [reason == "ConditionalCheckFailed" for reason in reasons]

@@ -2,21 +2,17 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, TypeAlias
-
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef
+from typing import Any, TypeAlias
 
 Item: TypeAlias = Mapping[str, Any]
 """An item or a key: attributes by name, made of str, int, bytes, bool, None, lists and maps."""
 
-Wire: TypeAlias = "dict[str, AttributeValueTypeDef]"
-
+_KINDS: Mapping[type, str] = {str: "S", int: "N", bytes: "B", bool: "BOOL"}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
 
-def wire(item: Item) -> Wire:
+def wire(item: Item) -> dict[str, Any]:
     return {name: _wire(value) for name, value in item.items()}
 
 
@@ -33,28 +29,20 @@ def moment(stamp: int) -> datetime:
     return _EPOCH + stamp * _MICROSECOND
 
 
-def ttl(moment: datetime) -> int:
-    """The form of `expires_at`: whole seconds, not before the moment."""
+def seconds(moment: datetime) -> int:
+    """The form of `expires_at`, DynamoDB's time to live: not before the moment."""
     return -(-stamp(moment) // 1_000_000)
 
 
-def _wire(value: Any) -> "AttributeValueTypeDef":
-    match value:
-        case str():
-            return {"S": value}
-        case bool():
-            return {"BOOL": value}
-        case int():
-            return {"N": str(value)}
-        case bytes():
-            return {"B": value}
-        case None:
-            return {"NULL": True}
-        case Mapping():
-            return {"M": wire(value)}
-        case list() | tuple():
-            return {"L": [_wire(element) for element in value]}
-    raise TypeError(f"DynamoDB holds no {type(value).__name__}")
+def _wire(value: Any) -> Mapping[str, Any]:
+    if value is None:
+        return {"NULL": True}
+    if isinstance(value, Mapping):
+        return {"M": wire(value)}
+    if isinstance(value, list | tuple):
+        return {"L": [_wire(element) for element in value]}
+    kind = _KINDS[type(value)]
+    return {kind: str(value) if kind == "N" else value}
 
 
 def _plain(attribute: Mapping[str, Any]) -> Any:

@@ -1,0 +1,80 @@
+"""Indexes what the queue names, a batch at a time; what is not finished goes back."""
+
+import json
+import os
+from typing import Any
+
+from aws_lambda_powertools import Logger
+from aws_lambda_powertools.utilities.batch import (
+    BatchProcessor,
+    EventType,
+    process_partial_response,
+)
+from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
+
+from memorybox.accounts.model import AccountId
+from memorybox.bootstrap import Process
+from memorybox.errors import SignInEnded, Unavailable
+
+MARGIN = 10.0
+"""Seconds left alone at the end: a time-out would give the whole batch back, done work too."""
+
+LEAST = 15.0
+"""Seconds without which no message is begun."""
+
+logger = Logger(service="indexer")
+process = Process(os.environ)
+processor = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)
+
+
+class OutOfTime(Exception):
+    """The message waits for the next invocation."""
+
+
+@logger.inject_lambda_context
+def handler(event: dict[str, Any], context: Any) -> Any:
+    if event.get("source") == "sweep":
+        return _sweep()
+
+    def seconds_left() -> float:
+        return float(context.get_remaining_time_in_millis() / 1_000 - MARGIN)
+
+    return process_partial_response(
+        event=event,
+        record_handler=lambda record: _index(record, seconds_left()),
+        processor=processor,
+        context=context,
+    )
+
+
+def _index(record: SQSRecord, seconds: float) -> None:
+    if seconds < LEAST:
+        raise OutOfTime
+    try:
+        message = json.loads(record.body)
+        _go_on(AccountId(message["account"]), message.get("paths"), seconds)
+    except Exception as error:
+        # Its kind alone: what it says may hold a name. The message itself is tried again.
+        logger.warning("A message was not finished", error=type(error).__name__)
+        raise
+
+
+def _go_on(account: AccountId, paths: list[str] | None, seconds: float) -> None:
+    try:
+        with process.call(account, seconds) as call:
+            is_finished = call.index_run.work(paths)
+    except SignInEnded:
+        process.connections.ended(account)
+        return
+    if not is_finished:
+        process.queue(account).go_on()
+
+
+def _sweep() -> None:
+    """Wake every account: a webhook that never came is made good here."""
+    for account in process.directory:
+        try:
+            process.queue(account).go_on()
+        except Unavailable:
+            logger.warning("A sweep was cut short")
+            return

@@ -1,0 +1,18 @@
+"""Serves MCP and every page: API Gateway events in, answers out."""
+
+import os
+from typing import Any
+
+from mangum import Mangum
+
+from memorybox.bootstrap import web_app
+
+_serve = Mangum(web_app(os.environ), lifespan="off")
+
+
+def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+    """Mangum raises on a Host or a body that no request of good faith has."""
+    try:
+        return _serve(event, context)
+    except ValueError:
+        return {"statusCode": 400, "headers": {"content-type": "text/plain"}, "body": "Bad request"}

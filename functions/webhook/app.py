@@ -1,0 +1,69 @@
+"""Takes Dropbox's word that an account changed, records what changed, and queues it.
+
+Dropbox wants an answer within 10 seconds and sends a notification again that gets none.
+"""
+
+import base64
+import os
+from typing import Any
+
+from aws_lambda_powertools import Logger
+
+from memorybox.accounts.model import AccountId
+from memorybox.adapters.dropbox.webhook import account_ids, challenge, is_signed
+from memorybox.bootstrap import Process
+from memorybox.deadline import Deadline
+from memorybox.errors import SignInEnded, Unavailable
+
+MOST_BYTES = 262_144
+SECONDS = 5.0
+"""For the listings of all accounts of one notification."""
+
+logger = Logger(service="webhook")
+process = Process(os.environ)
+
+
+@logger.inject_lambda_context
+def handler(event: dict[str, Any], context: object) -> dict[str, Any]:
+    if event["requestContext"]["http"]["method"] == "GET":
+        echo = challenge((event.get("queryStringParameters") or {}).get("challenge"))
+        return _answer(400, "No challenge") if echo is None else _answer(200, echo)
+    body = _body(event)
+    if len(body) > MOST_BYTES:
+        return _answer(413, "Too large")
+    signature = event["headers"].get("x-dropbox-signature")
+    if not is_signed(body, signature, process.secrets.webhook_secrets):
+        return _answer(403, "Wrong signature")
+    deadline = Deadline.after(SECONDS, process.clock)
+    accounts = account_ids(body)
+    for account in accounts:
+        _queue_changes(account, deadline)
+    logger.info("Changes noted", accounts=len(accounts))
+    return _answer(200, "")
+
+
+def _queue_changes(account: AccountId, deadline: Deadline) -> None:
+    queue = process.queue(account)
+    try:
+        with process.call(account, deadline.remaining()) as call:
+            reading = call.recorder.record(deadline)
+    except SignInEnded:
+        return  # a stranger, or somebody who left
+    except Unavailable:
+        queue.go_on()
+        return
+    if reading.paths:
+        queue.changed(reading.paths)
+    if not reading.is_complete:
+        queue.go_on()
+
+
+def _body(event: dict[str, Any]) -> bytes:
+    """The raw bytes, which alone are signed."""
+    body = event.get("body", "")
+    return base64.b64decode(body) if event.get("isBase64Encoded") else body.encode()
+
+
+def _answer(status: int, text: str) -> dict[str, Any]:
+    headers = {"content-type": "text/plain", "x-content-type-options": "nosniff"}
+    return {"statusCode": status, "headers": headers, "body": text}

@@ -1,0 +1,84 @@
+"""The budget ledger on DynamoDB: a counter for the account, one of several for the deployment."""
+
+import secrets
+
+from memorybox.adapters.aws import keys
+from memorybox.adapters.aws.guard import DEPLOYMENT, opened
+from memorybox.adapters.aws.session import Session
+from memorybox.adapters.aws.table import Cancelled, Write, update
+from memorybox.adapters.aws.values import Item
+from memorybox.search.budget import (
+    BudgetSpent,
+    DeploymentBudgetSpent,
+    Month,
+    Reservation,
+    Spending,
+    month_of,
+)
+
+LEAST_SHARD = 10_000_000
+"""Tokens of a shard: many requests, so that little is left over when none fits any more."""
+
+
+class DynamoBudget:
+    """The port BudgetLedger.
+
+    The deployment's cap is cut into equal shards, so that its counters are not one hot item. A
+    shard may be given back what another lent: the sum is right, and the sum is what is capped.
+    """
+
+    def __init__(self, session: Session, *, account_cap: int, deployment_cap: int) -> None:
+        self._session = session
+        self._account_cap = account_cap
+        self._shards = max(1, min(keys.DEPLOYMENTS, deployment_cap // LEAST_SHARD))
+        self._shard_cap = deployment_cap // self._shards
+        self._shard = secrets.randbelow(self._shards)
+
+    def reserve(self, tokens: int) -> Reservation:
+        month = month_of(self._session.now())
+        for _ in range(self._shards):
+            try:
+                self._transact(
+                    _taking(self._of_account(month), tokens, self._account_cap),
+                    _taking(self._of_shard(month), tokens, self._shard_cap),
+                )
+            except Cancelled as cancelled:
+                if cancelled.failed[0]:
+                    raise BudgetSpent(month) from None
+                self._shard = (self._shard + 1) % self._shards
+            else:
+                return Reservation(month, tokens)
+        raise DeploymentBudgetSpent(month)
+
+    def settle(self, spending: Spending) -> None:
+        self.settle_with([], spending)
+
+    def settle_with(self, writes: list[Write], spending: Spending) -> None:
+        """Settle in one step with other writes, or not at all: raises Cancelled."""
+        month = spending.reservation.month
+        if spending.unused:
+            counters = (self._of_account(month), self._of_shard(month))
+            writes = writes + [_giving(counter, spending.unused) for counter in counters]
+        if writes:
+            self._transact(*writes)
+
+    def _transact(self, *writes: Write) -> None:
+        with opened(DEPLOYMENT):
+            self._session.transact(*writes)
+
+    def _of_account(self, month: Month) -> Item:
+        return self._session.key(keys.budget(month))
+
+    def _of_shard(self, month: Month) -> Item:
+        return {"pk": keys.deployment(self._shard), "sk": keys.budget(month)}
+
+
+def _taking(key: Item, tokens: int, cap: int) -> Write:
+    """Add to `spent` where it fits. A missing counter stands for nothing spent."""
+    room = cap - tokens
+    fits = "spent <= :room" if room < 0 else "attribute_not_exists(spent) OR spent <= :room"
+    return update(key, "ADD spent :tokens", fits, tokens=tokens, room=room)
+
+
+def _giving(key: Item, tokens: int) -> Write:
+    return update(key, "ADD spent :unused", unused=-tokens)

@@ -1,0 +1,56 @@
+"""The clients of the AWS services: one of each in a process, made when it is first needed."""
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import boto3
+from botocore.config import Config
+
+from memorybox.adapters.aws.guard import Guard
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_kms import KMSClient
+    from mypy_boto3_s3 import S3Client
+    from mypy_boto3_sqs import SQSClient
+    from mypy_boto3_ssm import SSMClient
+
+# boto3's own limits, a minute each and three attempts, would outlast every call.
+_CONFIG = Config(
+    connect_timeout=1,
+    read_timeout=3,
+    retries={"mode": "standard", "total_max_attempts": 2},
+    response_checksum_validation="when_required",  # packs have a checksum of their own
+)
+
+
+class Clients:
+    """Guarded clients. Region, credentials and endpoint are found by boto3, or given by name."""
+
+    def __init__(self, guard: Guard, **connection: Any) -> None:
+        self._guard = guard
+        self._connection = connection
+
+    @cached_property
+    def dynamodb(self) -> "DynamoDBClient":
+        client = boto3.client("dynamodb", config=_CONFIG, **self._connection)
+        self._guard.watch_dynamodb(client)
+        return client
+
+    @cached_property
+    def s3(self) -> "S3Client":
+        client = boto3.client("s3", config=_CONFIG, **self._connection)
+        self._guard.watch_s3(client)
+        return client
+
+    @cached_property
+    def sqs(self) -> "SQSClient":
+        return boto3.client("sqs", config=_CONFIG, **self._connection)
+
+    @cached_property
+    def kms(self) -> "KMSClient":
+        return boto3.client("kms", config=_CONFIG, **self._connection)
+
+    @cached_property
+    def ssm(self) -> "SSMClient":
+        return boto3.client("ssm", config=_CONFIG, **self._connection)

@@ -1,0 +1,134 @@
+"""The items that hold an entry of the tail.
+
+An item `file#` has `path_lower` and `version`, and as they come: `seen` (NULL: recorded as gone;
+missing: not recorded yet), `settled`, and of a claim `fence`, `holder` and `ends`. Parts of more
+than INLINE bytes are cut into items `filepart#`, so that every update of the entry stays cheap and
+a hundred fit in a transaction.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from datetime import date
+from struct import Struct
+from typing import Any
+
+from memorybox.adapters.aws.values import Item, moment, stamp
+from memorybox.search.model import (
+    Claim,
+    Indexed,
+    Part,
+    Recipe,
+    Seen,
+    Settled,
+    Skipped,
+    SkipReason,
+    TailEntry,
+    Words,
+)
+
+INLINE = 30_000
+PIECE = 350_000  # an item has at most 400 KB
+
+_HEAD = Struct("<II16sI")  # start, end, identity, bytes of words; then the vector and the words
+
+
+class Torn(Exception):
+    """The pieces at hand are not those of this version of the entry."""
+
+
+def seen_map(seen: Seen) -> Item:
+    return {
+        "path_display": seen.path_display,
+        "rev": seen.rev,
+        "content_hash": seen.content_hash,
+        "size": seen.size,
+        "modified": stamp(seen.modified),
+    }
+
+
+def settled_map(settled: Settled, *, mark: str) -> tuple[Item, list[bytes]]:
+    """The attribute `settled`, and the pieces that do not fit in it. `mark` is new each time."""
+    about: dict[str, Any] = {"rev": settled.rev, "content_hash": settled.content_hash}
+    match settled:
+        case Skipped(reason=reason, until=until):
+            about |= {"reason": reason.value, "until": until and until.isoformat()}
+            return about, []
+        case Indexed(recipe=recipe):
+            parts = _packed(settled)
+            about |= {"recipe": asdict(recipe), "mark": mark}
+            if len(parts) <= INLINE:
+                return about | {"parts": parts, "pieces": 0}, []
+            pieces = [parts[at : at + PIECE] for at in range(0, len(parts), PIECE)]
+            return about | {"pieces": len(pieces)}, pieces
+
+
+def pieces_of(item: Item) -> int:
+    """How many pieces the item has beside it."""
+    pieces: int = (item.get("settled") or {}).get("pieces", 0)
+    return pieces
+
+
+def entry_of(item: Item, pieces: Mapping[int, Item]) -> TailEntry:
+    """The entry of an item and its pieces by number. Raises Torn."""
+    path_lower: str = item["path_lower"]
+    seen, settled = item.get("seen"), item.get("settled")
+    return TailEntry(
+        path_lower=path_lower,
+        version=item["version"],
+        seen=_seen(path_lower, seen) if seen else None,
+        settled=_settled(settled, pieces) if settled else None,
+        claim=_claim(item) if "holder" in item else None,
+    )
+
+
+def _packed(indexed: Indexed) -> bytes:
+    packed: list[bytes] = []
+    for part in indexed.parts:
+        words = part.words.to_bytes()
+        packed += [_HEAD.pack(part.start, part.end, part.identity, len(words)), part.vector, words]
+    return b"".join(packed)
+
+
+def _seen(path_lower: str, seen: Item) -> Seen:
+    return Seen(
+        path_lower=path_lower,
+        path_display=seen["path_display"],
+        rev=seen["rev"],
+        content_hash=seen["content_hash"],
+        size=seen["size"],
+        modified=moment(seen["modified"]),
+    )
+
+
+def _claim(item: Item) -> Claim:
+    return Claim(item["holder"], item["fence"], moment(item["ends"]))
+
+
+def _settled(settled: Item, pieces: Mapping[int, Item]) -> Settled:
+    rev, content_hash = settled["rev"], settled["content_hash"]
+    if "reason" in settled:
+        until = settled["until"]
+        when = until and date.fromisoformat(until)
+        return Skipped(rev, content_hash, SkipReason(settled["reason"]), when)
+    recipe = Recipe(**settled["recipe"])
+    packed = settled["parts"] if "parts" in settled else _joined(settled, pieces)
+    return Indexed(rev, content_hash, recipe, tuple(_parts(packed, 2 * recipe.dims)))
+
+
+def _joined(settled: Item, pieces: Mapping[int, Item]) -> bytes:
+    parts: list[bytes] = []
+    for number in range(1, settled["pieces"] + 1):
+        if pieces.get(number, {}).get("mark") != settled["mark"]:
+            raise Torn
+        parts.append(pieces[number]["parts"])
+    return b"".join(parts)
+
+
+def _parts(packed: bytes, vector_bytes: int) -> Iterator[Part]:
+    at = 0
+    while at < len(packed):
+        start, end, identity, words_bytes = _HEAD.unpack_from(packed, at)
+        vector = at + _HEAD.size
+        words = vector + vector_bytes
+        at = words + words_bytes
+        yield Part(start, end, identity, packed[vector:words], Words.from_bytes(packed[words:at]))

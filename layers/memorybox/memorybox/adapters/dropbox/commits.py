@@ -1,0 +1,184 @@
+"""An upload, and what became of it when no answer came.
+
+With strict_conflict a second try meets our own first one as a conflict. So after an attempt without
+an answer the revisions of the file decide: a version with our content right behind the base rev is
+ours, whatever stands on top of it by now.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from itertools import count
+from typing import Any
+
+from dropbox.files import FileMetadata, ListRevisionsMode, WriteMode
+
+from memorybox.adapters.dropbox.client import Api, Client
+from memorybox.adapters.dropbox.errors import Declined, Unanswered
+from memorybox.adapters.dropbox.metadata import file_entry
+from memorybox.errors import SignInEnded, Unavailable
+from memorybox.files.errors import DropboxSilent, OutcomeUnknown
+from memorybox.files.hashing import content_hash
+from memorybox.files.model import FileEntry, FileRef, Rev
+
+CONFLICT = ("path", "conflict")
+_PAGE = 20
+_SLACK = timedelta(seconds=5)  # Dropbox's servers may differ, and its times are whole seconds
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The versions of one path, newest first, as far back as was asked for."""
+
+    versions: tuple[FileMetadata, ...]
+    exists: bool
+    """Whether the newest version is still there."""
+
+    told_at: datetime | None
+    """Dropbox's own time of this answer."""
+
+    def following(self, base: Rev | None) -> FileEntry | None:
+        """The version that came right after `base`; for None, the one that made today's file.
+
+        A file that is made again after a deletion has a new id.
+        """
+        revs = [version.rev for version in self.versions]
+        if base is not None:
+            newer = self.versions[: revs.index(base)] if base in revs else ()
+        elif self.exists:
+            newer = tuple(v for v in self.versions if v.id == self.versions[0].id)
+        else:
+            newer = ()
+        return file_entry(newer[-1]) if newer else None
+
+    def is_open_to(self, base: Rev | None) -> bool:
+        """Whether an upload on top of `base` can still be committed."""
+        newest = self.versions[0].rev if self.exists else None
+        return bool(newest == base)
+
+    def knows(self, base: Rev | None) -> bool:
+        """Whether the base of the upload is among the versions: Dropbox may show them late."""
+        return base is None or any(version.rev == base for version in self.versions)
+
+    def is_enough_for(self, base: Rev | None) -> bool:
+        """Whether still older versions would say nothing more about an upload on `base`."""
+        if base is None:
+            return bool(self.versions[-1].id != self.versions[0].id)
+        return self.knows(base)
+
+
+def history(client: Client, location: str, *, base: Rev | None) -> History:
+    """What Dropbox remembers of a path, back to the rev `base`, or to how today's file was made.
+
+    A path of which it remembers nothing has no versions. Raises Declined for a folder.
+    """
+    try:
+        page, told_at = client.read(_revisions(location, before=None))
+    except Declined as declined:
+        if declined.tags == ("path", "not_found"):
+            return History((), exists=False, told_at=None)
+        raise
+    exists = bool(page.entries) and not page.is_deleted
+    past = History(tuple(page.entries), exists, told_at)
+    while page.has_more and not past.is_enough_for(base):
+        page, _ = client.read(_revisions(location, before=past.versions[-1].rev))
+        past = replace(past, versions=(*past.versions, *page.entries))
+    return past
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A whole new content for a file, on top of `base` (None: the file must not exist)."""
+
+    client: Client
+    ref: FileRef
+    data: bytes
+    base: Rev | None
+
+    def commit(self) -> FileEntry:
+        """Upload, and find out what became of it if no answer comes.
+
+        Raises Declined if nothing was written, OutcomeUnknown if that cannot be known in time.
+        """
+        began = self._now()
+        try:
+            return self._send()
+        except Unanswered:
+            pass
+        try:
+            return self._find_out(began)
+        except (Unavailable, SignInEnded) as error:
+            raise OutcomeUnknown(self.ref) from error
+
+    def _send(self) -> FileEntry:
+        mode = WriteMode.add if self.base is None else WriteMode.update(self.base)
+        return file_entry(
+            self.client.write(
+                lambda api: api.files_upload(
+                    self.data,
+                    self.ref.location,
+                    mode=mode,
+                    autorename=False,
+                    mute=False,
+                    strict_conflict=True,
+                )
+            )
+        )
+
+    def _find_out(self, began: float) -> FileEntry:
+        for attempt in count():
+            past = self._past()
+            entry = past.following(self.base)
+            if entry and self._is_ours(entry, past, began):
+                return entry
+            if past.is_open_to(self.base):
+                if entry := self._try_again():
+                    return entry
+            elif past.knows(self.base):
+                raise Declined(*CONFLICT, "file")
+            if not self.client.pause(attempt):
+                break
+        raise DropboxSilent
+
+    def _past(self) -> History:
+        try:
+            return history(self.client, self.ref.location, base=self.base)
+        except Declined as declined:
+            if declined.tags == ("path", "not_file"):
+                raise Declined(*CONFLICT, "folder") from declined
+            raise OutcomeUnknown(self.ref) from declined
+
+    def _try_again(self) -> FileEntry | None:
+        """None if it is not known yet: a conflict may be our own first attempt that landed late."""
+        try:
+            return self._send()
+        except Unanswered:
+            return None
+        except Declined as declined:
+            if declined.tags[:2] == CONFLICT:
+                return None
+            raise OutcomeUnknown(self.ref) from declined
+
+    def _is_ours(self, entry: FileEntry, past: History, began: float) -> bool:
+        if entry.content_hash != content_hash(self.data):
+            return False
+        if self.base is not None or past.told_at is None:
+            return True
+        # An older note with the same text is not ours.
+        sent_at = past.told_at - timedelta(seconds=self._now() - began)
+        return entry.modified >= sent_at - _SLACK
+
+    def _now(self) -> float:
+        return self.client.deadline.clock.monotonic()
+
+
+def _revisions(
+    location: str, *, before: str | None
+) -> Callable[[Api], tuple[Any, datetime | None]]:
+    def call(api: Api) -> tuple[Any, datetime | None]:
+        page = api.files_list_revisions(
+            location, mode=ListRevisionsMode.path, limit=_PAGE, before_rev=before
+        )
+        return page, api.answered_at
+
+    return call

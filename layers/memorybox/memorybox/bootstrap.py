@@ -1,0 +1,464 @@
+"""Composition root: the only module that knows which adapter stands behind each port.
+
+An adapter is imported where it is built, so that a function loads only what it uses: the libraries
+of Dropbox, OpenAI and numpy take longer to load than everything else together.
+"""
+
+from __future__ import annotations
+
+import secrets
+import tempfile
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import cached_property, partial
+from pathlib import Path
+from random import SystemRandom
+from typing import TYPE_CHECKING, Final, Self, TypeVar
+
+from memorybox.accounts.model import AccountId
+from memorybox.clock import Clock, SystemClock
+from memorybox.deadline import Deadline
+from memorybox.settings import ConfiguredClient, Secrets, Settings
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+    from requests import Session as HttpSession
+
+    from memorybox.accounts.service import Connections
+    from memorybox.adapters.aws.budget import DynamoBudget
+    from memorybox.adapters.aws.clients import Clients as AwsClients
+    from memorybox.adapters.aws.directory import DynamoDirectory
+    from memorybox.adapters.aws.index import DynamoIndexStore
+    from memorybox.adapters.aws.packs import PackCache, S3PackStore
+    from memorybox.adapters.aws.parameters import SsmSecrets
+    from memorybox.adapters.aws.queue import SqsChangeQueue
+    from memorybox.adapters.aws.session import Session
+    from memorybox.adapters.aws.table import Table
+    from memorybox.adapters.dropbox.client import Client as DropboxClient
+    from memorybox.adapters.dropbox.files import DropboxFileStore
+    from memorybox.files.model import StoredFile
+    from memorybox.mcp.server import McpServer
+    from memorybox.mcp.toolset import ToolResult
+    from memorybox.oauth.authorize import Authorizations
+    from memorybox.oauth.clients import Clients
+    from memorybox.oauth.metadata import Issuer
+    from memorybox.oauth.model import Client, Grant
+    from memorybox.oauth.tokens import Tokens
+    from memorybox.search.catalog import Catalog
+    from memorybox.search.catchup import CatchUp
+    from memorybox.search.embedder import Embedder
+    from memorybox.search.model import Recipe
+    from memorybox.search.recorder import Recorder
+    from memorybox.search.results import IndexOutcome, SearchResult
+    from memorybox.search.run import IndexRun
+    from memorybox.search.service import Search
+    from memorybox.toolsets.memory import MemoryTools
+
+CALL_SECONDS: Final = 25.0
+"""How long a tool call may take. API Gateway gives up after 30 s."""
+
+_THREADS = 12
+_PACKS_IN_MEMORY = 256 * 1024 * 1024
+_PACKS_ON_DISK = 384 * 1024 * 1024
+
+R = TypeVar("R")
+
+
+class Process:
+    """What all calls of one process share. Each part is made when it is first needed."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self.settings = Settings.from_environment(environ)
+        self.clock: Clock = SystemClock()
+
+    @property
+    def secrets(self) -> Secrets:
+        return self._secrets.get()
+
+    @cached_property
+    def connections(self) -> Connections:
+        from memorybox.accounts.service import Connections
+        from memorybox.adapters.aws.accounts import DynamoAccounts
+        from memorybox.adapters.aws.vault import KmsVault
+        from memorybox.adapters.dropbox.signin import WEB, DropboxOAuth
+
+        return Connections(
+            accounts=DynamoAccounts(self.aws.dynamodb, self.settings.memory_table, self.clock),
+            dropbox=DropboxOAuth(
+                session=self.http,
+                app_key=self.secrets.dropbox_app_key,
+                app_secret=self.secrets.dropbox_app_secret,
+                redirect_uri=f"{self.settings.public_base_url}/dropbox/callback",
+                clock=self.clock,
+                web=self.settings.dropbox_base_url or WEB,
+            ),
+            vault=KmsVault(self.aws.kms, self.settings.token_key_arn),
+            clock=self.clock,
+            random=secrets.token_bytes,
+        )
+
+    @cached_property
+    def directory(self) -> DynamoDirectory:
+        from memorybox.adapters.aws.directory import DynamoDirectory
+
+        return DynamoDirectory(self.aws.dynamodb, self.settings.memory_table, self.clock)
+
+    @cached_property
+    def clients(self) -> Clients:
+        from memorybox.adapters.aws.oauth import DynamoClientStore
+        from memorybox.adapters.http.documents import HttpClientDocuments
+        from memorybox.oauth.clients import Clients
+
+        return Clients(
+            configured={client.id: _configured(client) for client in self.secrets.clients},
+            store=DynamoClientStore(self._auth_table),
+            documents=HttpClientDocuments(self.clock),
+            clock=self.clock,
+            random=secrets.token_bytes,
+        )
+
+    @cached_property
+    def authorizations(self) -> Authorizations:
+        from memorybox.adapters.aws.oauth import DynamoCodeStore, DynamoTransactionStore
+        from memorybox.oauth.authorize import Authorizations
+
+        return Authorizations(
+            issuer=self.issuer,
+            clients=self.clients,
+            transactions=DynamoTransactionStore(self._auth_table),
+            codes=DynamoCodeStore(self._auth_table),
+            connections=self.connections,
+            clock=self.clock,
+            random=secrets.token_bytes,
+        )
+
+    @cached_property
+    def tokens(self) -> Tokens:
+        from memorybox.adapters.aws.oauth import DynamoCodeStore, DynamoGrantStore
+        from memorybox.oauth.tokens import Tokens
+
+        return Tokens(
+            issuer=self.issuer,
+            clients=self.clients,
+            codes=DynamoCodeStore(self._auth_table),
+            grants=DynamoGrantStore(self._auth_table, self.clock),
+            clock=self.clock,
+            random=secrets.token_bytes,
+            access_life=timedelta(seconds=self.settings.access_token_seconds),
+        )
+
+    @cached_property
+    def issuer(self) -> Issuer:
+        from memorybox.oauth.metadata import Issuer
+
+        return Issuer(self.settings.public_base_url)
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        from memorybox.adapters.openai.embedder import OpenAIEmbedder
+
+        return OpenAIEmbedder(
+            api_key=self.secrets.openai_api_key,
+            base_url=self.settings.openai_base_url,
+            model=self.settings.embedding_model,
+            dims=self.settings.embedding_dimensions,
+        )
+
+    @cached_property
+    def aws(self) -> AwsClients:
+        from memorybox.adapters.aws.clients import Clients
+        from memorybox.adapters.aws.guard import Guard
+
+        settings = self.settings
+        return Clients(Guard(memory_table=settings.memory_table, auth_table=settings.auth_table))
+
+    @cached_property
+    def http(self) -> HttpSession:
+        from memorybox.adapters.dropbox.session import new_session
+
+        return new_session(self.settings.dropbox_base_url)
+
+    @cached_property
+    def packs(self) -> PackCache:
+        from memorybox.adapters.aws.packs import PackCache
+
+        return PackCache(
+            Path(tempfile.gettempdir()) / "memorybox-packs",
+            memory_bytes=_PACKS_IN_MEMORY,
+            folder_bytes=_PACKS_ON_DISK,
+        )
+
+    @cached_property
+    def threads(self) -> Threads:
+        return Threads(ThreadPoolExecutor(_THREADS))
+
+    def queue(self, account: AccountId) -> SqsChangeQueue:
+        from memorybox.adapters.aws.queue import SqsChangeQueue
+
+        return SqsChangeQueue(self.aws.sqs, self.settings.queue_url, account)
+
+    def signed_in(self, account: AccountId) -> None:
+        """Begin the first index in the background, and let the sweep know of the account."""
+        self.directory.add(account)
+        self.queue(account).go_on()
+
+    def call(self, account: AccountId, seconds: float) -> Call:
+        """A call for one account, which ends within `seconds`."""
+        return Call(self, account, Deadline.after(seconds, self.clock))
+
+    def mcp(self, grant: Grant) -> McpServer:
+        """The MCP server of the account that gave the grant."""
+        from memorybox.mcp.server import McpServer
+        from memorybox.toolsets.catalogue import MEMORY
+
+        def run(name: str, arguments: Mapping[str, object]) -> ToolResult:
+            with self.call(grant.account_id, CALL_SECONDS) as call:
+                return call.tools.call(name, arguments)
+
+        return McpServer(MEMORY, run, new_reference)
+
+    @cached_property
+    def _secrets(self) -> SsmSecrets:
+        from memorybox.adapters.aws.parameters import SsmSecrets
+
+        prefix = f"{self.settings.secrets_prefix}/{self.settings.stage}"
+        return SsmSecrets(self.aws.ssm, prefix, self.clock)
+
+    @cached_property
+    def _auth_table(self) -> Table:
+        from memorybox.adapters.aws.oauth import auth_table
+
+        return auth_table(self.aws.dynamodb, self.settings.auth_table, self.clock)
+
+
+class Call:
+    """The parts of one account for one call. Nothing in it takes an account it could get wrong."""
+
+    def __init__(self, process: Process, account: AccountId, deadline: Deadline) -> None:
+        self._process = process
+        self._account = account
+        self.deadline = deadline
+        self._open = ExitStack()
+
+    def __enter__(self) -> Self:
+        from memorybox.adapters.aws.guard import acting_for
+
+        self._open.enter_context(acting_for(self._account))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._open.close()
+
+    @cached_property
+    def tools(self) -> MemoryTools:
+        from memorybox.adapters.aws.commands import DynamoCommandLog
+        from memorybox.adapters.aws.leases import DynamoLeases
+        from memorybox.files.service import Files
+        from memorybox.toolsets.memory import MemoryTools
+
+        files = Files(self._store, DynamoLeases(self._session), self._dropbox.pause)
+        return MemoryTools(files, _Late(lambda: self._search), DynamoCommandLog(self._session))
+
+    @cached_property
+    def recorder(self) -> Recorder:
+        from memorybox.search.recorder import Recorder
+
+        return Recorder(self._store, self._index)
+
+    @cached_property
+    def index_run(self) -> IndexRun:
+        from memorybox.adapters.aws.leases import DynamoLeases
+        from memorybox.search.packer import Packer
+        from memorybox.search.run import IndexRun
+
+        return IndexRun(
+            catalog=self._catalog,
+            catch_up=self._catch_up,
+            leases=DynamoLeases(self._session),
+            packer=Packer(self._index, self._packs, self._recipe, self._process.clock),
+            deadline=self.deadline,
+        )
+
+    @cached_property
+    def _search(self) -> Search:
+        from memorybox.adapters.aws.leases import DynamoLeases
+        from memorybox.search.service import Search
+
+        return Search(
+            catalog=self._catalog,
+            catch_up=self._catch_up,
+            leases=DynamoLeases(self._session),
+            ledger=self._budget,
+            embedder=self._process.embedder,
+            parallel=self._process.threads,
+            clock=self._process.clock,
+            deadline=self.deadline,
+            weight=self._process.settings.word_weight,
+            monthly_tokens=self._process.settings.monthly_token_cap,
+        )
+
+    @cached_property
+    def _catch_up(self) -> CatchUp:
+        from memorybox.search.catchup import CatchUp
+        from memorybox.search.drafts import Drafter
+        from memorybox.search.indexer import Indexer
+        from memorybox.search.terms import Lexicon
+
+        lexicon = Lexicon(self._process.connections.term_key(self._account))
+        indexer = Indexer(
+            index=self._index,
+            ledger=self._budget,
+            embedder=self._process.embedder,
+            drafter=Drafter(self._recipe, lexicon),
+            catalog=self._catalog,
+            parallel=self._process.threads,
+            owner=self._session.id,
+            deadline=self.deadline,
+        )
+        return CatchUp(
+            self._store, self._index, indexer, self._process.threads, self._process.clock
+        )
+
+    @cached_property
+    def _recipe(self) -> Recipe:
+        from memorybox.search.model import Recipe
+        from memorybox.search.parts import SPLITTING_VERSION
+        from memorybox.search.terms import TERMS_VERSION
+
+        settings = self._process.settings
+        return Recipe(
+            settings.embedding_model,
+            settings.embedding_dimensions,
+            SPLITTING_VERSION,
+            TERMS_VERSION,
+        )
+
+    @cached_property
+    def _catalog(self) -> Catalog:
+        from memorybox.search.catalog import Catalog
+
+        return Catalog(self._index, self._packs, self.recorder)
+
+    @cached_property
+    def _store(self) -> DropboxFileStore:
+        from memorybox.adapters.dropbox.files import DropboxFileStore
+
+        return DropboxFileStore(self._dropbox)
+
+    @cached_property
+    def _dropbox(self) -> DropboxClient:
+        from memorybox.adapters.dropbox.client import Client
+
+        return Client(
+            session=self._process.http,
+            tokens=partial(self._process.connections.access_token, self._account),
+            deadline=self.deadline,
+            random=SystemRandom().random,
+        )
+
+    @cached_property
+    def _index(self) -> DynamoIndexStore:
+        from memorybox.adapters.aws.index import DynamoIndexStore
+
+        return DynamoIndexStore(self._session, self._budget)
+
+    @cached_property
+    def _packs(self) -> S3PackStore:
+        from memorybox.adapters.aws.packs import S3PackStore
+
+        process = self._process
+        return S3PackStore(
+            process.aws.s3, process.settings.bucket_name, self._account, process.packs
+        )
+
+    @cached_property
+    def _budget(self) -> DynamoBudget:
+        from memorybox.adapters.aws.budget import DynamoBudget
+
+        settings = self._process.settings
+        return DynamoBudget(
+            self._session,
+            account_cap=settings.monthly_token_cap,
+            deployment_cap=settings.deployment_token_cap,
+        )
+
+    @cached_property
+    def _session(self) -> Session:
+        from memorybox.adapters.aws.session import Session
+
+        process = self._process
+        return self._open.enter_context(
+            Session(
+                process.aws.dynamodb, process.settings.memory_table, self._account, self.deadline
+            )
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Threads:
+    """The port Parallel on a pool of threads."""
+
+    pool: ThreadPoolExecutor
+
+    def start(self, work: Callable[[], R]) -> Callable[[], R]:
+        return self.pool.submit(work).result
+
+
+@dataclass(frozen=True, slots=True)
+class _Late:
+    """The file index of the tools, built when a tool first needs it."""
+
+    make: Callable[[], Search]
+
+    def index_now(self, stored: StoredFile) -> IndexOutcome:
+        return self.make().index_now(stored)
+
+    def search(self, workspace: str | None, query: str, limit: int) -> SearchResult:
+        return self.make().search(workspace, query, limit)
+
+
+def web_app(environ: Mapping[str, str]) -> FastAPI:
+    """Everything that is served over HTTP, but the webhook."""
+    from memorybox.toolsets.catalogue import MEMORY
+    from memorybox.web.app import create_app
+    from memorybox.web.perimeter import Perimeter
+    from memorybox.web.services import Services
+
+    process = Process(environ)
+    settings = process.settings
+    return create_app(
+        Services(
+            issuer=process.issuer,
+            perimeter=Perimeter(settings.allowed_hosts, settings.allowed_origins),
+            toolset=MEMORY,
+            clients=lambda: process.clients,
+            authorizations=lambda: process.authorizations,
+            tokens=lambda: process.tokens,
+            connections=lambda: process.connections,
+            mcp=process.mcp,
+            signed_in=process.signed_in,
+            references=new_reference,
+        )
+    )
+
+
+def new_reference() -> str:
+    """A short name under which a failure is logged and told."""
+    return secrets.token_hex(4)
+
+
+def _configured(client: ConfiguredClient) -> Client:
+    from memorybox.oauth.model import AuthMethod, Client, Origin
+    from memorybox.oauth.opaque import digest
+
+    return Client(
+        id=client.id,
+        name=client.name,
+        redirect_uris=client.redirect_uris,
+        origin=Origin.CONFIGURED,
+        auth_method=AuthMethod.POST if client.secret else AuthMethod.NONE,
+        secret_hash=client.secret and digest(client.secret),
+    )

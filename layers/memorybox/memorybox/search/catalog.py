@@ -1,0 +1,85 @@
+"""The index of an account as it is now, brought up to date with Dropbox."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+
+from memorybox.deadline import Deadline
+from memorybox.errors import MemoryBoxError
+from memorybox.search.model import PackPointer
+from memorybox.search.pack import Pack, PackDamaged, PackUnknown
+from memorybox.search.recorder import Recorder
+from memorybox.search.snapshot import Snapshot
+from memorybox.search.store import CursorMoved, IndexState, IndexStore, PackStore
+
+
+class PackLost(MemoryBoxError):
+    """A pack cannot be read: `Catalog.discard` it, and begin again."""
+
+    def __init__(self, pointer: PackPointer) -> None:
+        self.pointer = pointer
+        super().__init__("a pack cannot be read")
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The index at one moment. Looking into it may raise PackLost."""
+
+    state: IndexState
+    snapshot: Snapshot
+    is_complete: bool
+    """Whether all changes in Dropbox before that moment are in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """Where a view comes from."""
+
+    index: IndexStore
+    packs: PackStore
+    recorder: Recorder
+
+    def load(self) -> View:
+        """What is recorded, whatever happened in Dropbox since."""
+        state = self.index.load()
+        packs = _PacksOnDemand(self.packs, state.packs)
+        return View(state, Snapshot(state.tail, packs), is_complete=False)
+
+    def catch_up(self, deadline: Deadline) -> View:
+        """Record what changed in Dropbox, until `deadline`, and load. One load if nothing did."""
+        while True:
+            view = self.load()
+            with suppress(CursorMoved):
+                reading = self.recorder.read_on(view.state, view.snapshot, deadline)
+                if reading.cursor != view.state.cursor:
+                    view = self.load()
+                return View(view.state, view.snapshot, reading.is_complete)
+
+    def discard(self, lost: PackLost) -> None:
+        """Let the next catch-up list the app folder from the start and find the files again."""
+        with suppress(CursorMoved):
+            self.index.discard(lost.pointer, seen_at=self.index.load().cursor)
+
+
+class _PacksOnDemand(Mapping[str, Pack]):
+    """The packs by workspace. Each is opened when it is asked for."""
+
+    def __init__(self, store: PackStore, pointers: Mapping[str, PackPointer]) -> None:
+        self._store = store
+        self._pointers = pointers
+        self._opened: dict[str, Pack] = {}
+
+    def __getitem__(self, workspace: str) -> Pack:
+        if workspace not in self._opened:
+            pointer = self._pointers[workspace]
+            try:
+                self._opened[workspace] = self._store.open(pointer)
+            except (PackDamaged, PackUnknown) as error:
+                raise PackLost(pointer) from error
+        return self._opened[workspace]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._pointers)
+
+    def __len__(self) -> int:
+        return len(self._pointers)

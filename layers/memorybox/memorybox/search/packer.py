@@ -1,0 +1,71 @@
+"""Folds a long tail into the next pack of its workspace.
+
+First the pack, under a name of its own; then the pointer, by compare-and-swap; then the entries
+that are now in the pack, each only if nothing happened to it. A crash after any step leaves a right
+index: an object that nobody names, or entries that say what the pack says too.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from memorybox.clock import Clock
+from memorybox.search.catalog import View
+from memorybox.search.model import Indexed, PackPointer, Recipe, TailEntry
+from memorybox.search.pack import build_pack
+from memorybox.search.store import IndexStore, PackStore
+
+LONG = 500
+"""Entries of a tail that is worth folding."""
+
+LARGE = 1_000_000
+"""Bytes of a tail that is worth folding: one query reads them with every search."""
+
+LEAST = 50
+"""Entries that a fold must take away to be worth a new pack. What is due stays in the tail."""
+
+
+@dataclass(frozen=True, slots=True)
+class Packer:
+    """Keeps tails short. One runs at a time; of two, one does nothing."""
+
+    index: IndexStore
+    packs: PackStore
+    recipe: Recipe
+    clock: Clock
+
+    def fold_long_tails(self, view: View) -> None:
+        entries: Counter[str] = Counter()
+        sizes: Counter[str] = Counter()
+        for entry in view.state.tail.values():
+            entries[entry.workspace] += 1
+            sizes[entry.workspace] += _size(entry)
+        for workspace, count in entries.items():
+            if count > LONG or sizes[workspace] > LARGE:
+                self.fold(view, workspace)
+
+    def fold(self, view: View, workspace: str, *, least: int = LEAST) -> bool:
+        """Make the next pack of a workspace, and drop from the tail what is in it."""
+        fold = view.snapshot.fold(workspace, self.recipe, self.clock.now().date())
+        if len(fold.folded) < least:
+            return False
+        current = view.state.packs.get(workspace)
+        generation = current.generation + 1 if current else 1
+        key = self.packs.add(workspace, generation, build_pack(self.recipe, fold.entries))
+        parts = sum(
+            len(entry.settled.parts) for entry in fold.entries if isinstance(entry.settled, Indexed)
+        )
+        if not self.index.point(
+            PackPointer(workspace, key, generation, files=len(fold.entries), parts=parts)
+        ):
+            self.packs.remove(key)
+            return False
+        self.index.forget(fold.folded)
+        return True
+
+
+def _size(entry: TailEntry) -> int:
+    match entry.settled:
+        case Indexed(parts=parts):
+            return sum(len(part.vector) + len(part.words.to_bytes()) for part in parts)
+        case _:
+            return 0

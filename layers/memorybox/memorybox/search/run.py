@@ -1,0 +1,53 @@
+"""One run of the indexer: what a message from the queue sets going."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memorybox.deadline import Deadline
+from memorybox.search.catalog import Catalog, PackLost
+from memorybox.search.catchup import CatchUp
+from memorybox.search.embedding import LAST_START
+from memorybox.search.packer import Packer
+from memorybox.search.store import IndexLeases
+
+TURN = 5.0
+"""Seconds to wait for another run to end."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexRun:
+    """Indexes what is due, folds what is long, and says whether more is left."""
+
+    catalog: Catalog
+    catch_up: CatchUp
+    leases: IndexLeases
+    packer: Packer
+    deadline: Deadline
+
+    def work(self, paths: Sequence[str] | None = None) -> bool:
+        """Go on until nothing is left (True) or the time is up (False).
+
+        `paths` are recorded already, and come first; without them Dropbox's changes are read.
+        Raises Unavailable if the next run should wait a while.
+        """
+        while True:
+            try:
+                return self._work(paths)
+            except PackLost as lost:
+                self.catalog.discard(lost)
+                paths = None  # the files of the lost pack are found by a listing
+
+    def _work(self, paths: Sequence[str] | None) -> bool:
+        is_complete = True
+        if paths is None:
+            is_complete = self.catalog.catch_up(self.deadline.earlier(LAST_START)).is_complete
+        with self.leases.indexer(self.deadline.capped(TURN)) as is_ours:
+            if not is_ours:
+                return False
+            halt = self.catch_up.run(self.catalog.load(), None, first=frozenset(paths or ()))
+            view = self.catalog.load()
+            self.packer.fold_long_tails(view)
+        left = self.catch_up.due(view, None)
+        if left and halt:
+            raise halt
+        return is_complete and not left

@@ -1,0 +1,146 @@
+"""Search, as its caller sees it: brought up to date first, honest about what it left out."""
+
+import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from memorybox.clock import Clock
+from memorybox.deadline import Deadline
+from memorybox.files.model import StoredFile
+from memorybox.search.budget import (
+    BudgetLedger,
+    BudgetSpent,
+    DeploymentBudgetSpent,
+    Reservation,
+    Spending,
+    next_month,
+)
+from memorybox.search.catalog import Catalog, PackLost, View
+from memorybox.search.catchup import CatchUp
+from memorybox.search.embedder import Embedder
+from memorybox.search.embedding import LAST_START, embed, tokens_at_most
+from memorybox.search.errors import DeploymentOverBudget, EmbeddingSilent, QueryOverBudget
+from memorybox.search.names import names
+from memorybox.search.parallel import Parallel
+from memorybox.search.ranking import rank
+from memorybox.search.results import FoundFile, IndexOutcome, SearchResult, Unindexed
+from memorybox.search.store import IndexLeases, IndexState
+
+_QUERY = b"query"
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """The search of one account, within one call."""
+
+    catalog: Catalog
+    catch_up: CatchUp
+    leases: IndexLeases
+    ledger: BudgetLedger
+    embedder: Embedder
+    parallel: Parallel
+    clock: Clock
+    deadline: Deadline
+    weight: float
+    """Of the words, beside the meaning."""
+
+    monthly_tokens: int
+
+    def index_now(self, stored: StoredFile) -> IndexOutcome:
+        """Make a file that was just written findable. Never raises."""
+        return self.catch_up.indexer.index_now(stored)
+
+    def search(self, workspace: str | None, query: str, limit: int) -> SearchResult:
+        """The best files for a query in a workspace (None: in all), as Dropbox has them now.
+
+        What changed is indexed first. Raises QueryOverBudget or DeploymentOverBudget before
+        anything is called, EmbeddingSilent if there are no words either to go by, and what a
+        listing of Dropbox raises: an old state never passes for the present one.
+        """
+        vector = self._start_embedding(query)
+        try:
+            while True:
+                try:
+                    view = self._up_to_date(workspace)
+                    return self._answer(view, workspace, query, vector(), limit)
+                except PackLost as lost:
+                    self.catalog.discard(lost)
+        finally:
+            vector()  # has settled what it spent
+
+    def _start_embedding(self, query: str) -> Callable[[], bytes | None]:
+        try:
+            reservation = self.ledger.reserve(tokens_at_most([query]))
+        except DeploymentBudgetSpent as spent:
+            raise DeploymentOverBudget(next_month(spent.month)) from None
+        except BudgetSpent as spent:
+            raise QueryOverBudget(self.monthly_tokens, next_month(spent.month)) from None
+        return self.parallel.start(lambda: self._embedded(query, reservation))
+
+    def _embedded(self, query: str, reservation: Reservation) -> bytes | None:
+        embedded = embed(self.embedder, {_QUERY: query}, self.deadline)
+        self.ledger.settle(Spending(reservation, embedded.used))
+        return embedded.vectors.get(_QUERY)
+
+    def _up_to_date(self, workspace: str | None) -> View:
+        """The index with the changes of the folder in it, as far as there is time.
+
+        The lease is only for work: without any due, none is taken.
+        """
+        start_until = self.deadline.earlier(LAST_START)
+        view = self.catalog.catch_up(start_until)
+        scope = _scope(view.state, workspace)
+        if not self.catch_up.due(view, scope):
+            return view
+        with self.leases.indexer(start_until) as is_ours:
+            if is_ours:
+                self.catch_up.run(self.catalog.load(), scope)
+        return replace(self.catalog.load(), is_complete=view.is_complete)
+
+    def _answer(
+        self, view: View, workspace: str | None, query: str, vector: bytes | None, limit: int
+    ) -> SearchResult:
+        snapshot, scope, today = (
+            view.snapshot,
+            _scope(view.state, workspace),
+            self.clock.now().date(),
+        )
+        drafter = self.catch_up.indexer.drafter
+        hits = rank(
+            snapshot,
+            recipe=drafter.recipe,
+            scope=scope,
+            terms=drafter.lexicon.numbers(query),
+            vector=vector,
+            weight=self.weight,
+            limit=limit,
+        )
+        pending = len(snapshot.due(drafter.recipe, today, scope))
+        if vector is None and not hits and pending:
+            raise EmbeddingSilent
+        skipped = snapshot.skipped(drafter.recipe, today, scope)
+        named = names([*(hit.seen for hit in hits), *(seen for seen, _ in skipped)])
+        unindexed = (
+            Unindexed(*named[seen.path_lower], settled.reason, settled.until)
+            for seen, settled in skipped
+        )
+        return SearchResult(
+            hits=tuple(FoundFile(*named[hit.seen.path_lower], hit.score) for hit in hits),
+            unindexed=tuple(sorted(unindexed, key=lambda file: (file.workspace, file.path))),
+            pending=pending if view.is_complete else max(pending, 1),
+            is_by_words_alone=vector is None,
+        )
+
+
+def _scope(state: IndexState, workspace: str | None) -> str | None:
+    """The key of a workspace that a caller named in any letter case; None for all of them.
+
+    A key is Dropbox's own lower-casing, which differs from Python's for some letters. A name that
+    is none of the known ones is its own key: nothing is there.
+    """
+    if workspace is None:
+        return None
+    name = unicodedata.normalize("NFC", workspace)
+    keys = {entry.workspace for entry in state.tail.values()} | state.packs.keys()
+    alike = [key for key in keys if key.casefold() == name.casefold()]
+    return min(alike, key=lambda key: (key != name.lower(), key), default=name.lower())

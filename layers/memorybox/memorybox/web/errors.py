@@ -1,0 +1,44 @@
+"""What goes wrong on a page, in plain words."""
+
+import json
+
+from fastapi import FastAPI
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from memorybox.errors import Refused, Unavailable
+from memorybox.oauth.errors import Forbidden, OAuthError
+from memorybox.web import oauth
+from memorybox.web.html import message
+
+
+def add_error_pages(app: FastAPI) -> None:
+    """Answer for each error that a route may raise."""
+    app.exception_handler(Forbidden)(_forbidden)
+    app.exception_handler(Refused)(_refused)
+    app.exception_handler(Unavailable)(_unavailable)
+    app.exception_handler(OAuthError)(oauth.refusal)
+    app.exception_handler(HTTPException)(_absent)
+
+
+async def _forbidden(_request: Request, error: Forbidden) -> Response:
+    return message("This step is not for this browser", str(error), 403)
+
+
+async def _refused(_request: Request, error: Refused) -> Response:
+    return message("That did not work", str(error), 400)
+
+
+async def _unavailable(_request: Request, _error: Unavailable) -> Response:
+    response = message("Please wait", "Something we need did not answer. Try again soon.", 503)
+    response.headers["retry-after"] = "5"
+    return response
+
+
+async def _absent(request: Request, error: HTTPException) -> Response:
+    """No such address, or not with this method: a page for a person, JSON for a program."""
+    if "text/html" in request.headers.get("accept", ""):
+        return message("Not here", "There is nothing at this address.", error.status_code)
+    body = json.dumps({"error": error.detail})
+    return Response(body, error.status_code, error.headers, media_type="application/json")

@@ -1,0 +1,140 @@
+"""What every implementation of Accounts promises: in memory and on DynamoDB."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from local import aws
+from memorybox.accounts.model import Account, AccountId, SealedAccess, SignedIn
+from memorybox.accounts.ports import Accounts
+from memorybox.adapters.aws.accounts import DynamoAccounts
+from memorybox.adapters.aws.budget import DynamoBudget
+from memorybox.adapters.aws.clients import Clients
+from memorybox.adapters.aws.index import DynamoIndexStore
+from memorybox.adapters.aws.session import Session
+from memorybox.clock import SystemClock
+from memorybox.deadline import Deadline
+from memorybox.files.model import Cursor
+from memorybox.search.store import StoredCursor
+from tests.fakes.accounts import InMemoryAccounts
+
+ACCESS = SealedAccess(b"\x00sealed access\xff", datetime(2026, 11, 30, 16, tzinfo=UTC))
+FRESHER = SealedAccess(b"fresher", datetime(2026, 11, 30, 20, tzinfo=UTC))
+
+
+@pytest.fixture(params=["memory", "dynamodb"])
+def accounts(request: pytest.FixtureRequest) -> Accounts:
+    if request.param == "memory":
+        return InMemoryAccounts()
+    clients: Clients = request.getfixturevalue("clients")
+    return DynamoAccounts(clients.dynamodb, aws.MEMORY_TABLE, SystemClock())
+
+
+@pytest.fixture
+def signed_in(account: AccountId) -> SignedIn:
+    return SignedIn(account, "Alice ☃", b"sealed refresh", ACCESS, term_key=b"key of 16 bytes!")
+
+
+def test_a_stranger_has_no_record(accounts: Accounts, account: AccountId) -> None:
+    assert accounts.get(account) is None
+
+
+def test_a_sign_in_is_stored_as_it_is(accounts: Accounts, signed_in: SignedIn) -> None:
+    linked = accounts.link(signed_in)
+
+    assert linked == Account(
+        id=signed_in.account_id,
+        name="Alice ☃",
+        link=linked.link,
+        term_key=b"key of 16 bytes!",
+        refresh_token=b"sealed refresh",
+        access=ACCESS,
+    )
+    assert accounts.get(signed_in.account_id) == linked
+
+
+def test_a_second_sign_in_renews_all_but_the_term_key(
+    accounts: Accounts, signed_in: SignedIn
+) -> None:
+    first = accounts.link(signed_in)
+
+    second = accounts.link(SignedIn(first.id, "Alicia", b"new", FRESHER, term_key=b"another key"))
+
+    assert second.link > first.link
+    assert second == replace(
+        first, name="Alicia", link=second.link, refresh_token=b"new", access=FRESHER
+    )
+
+
+def test_a_sign_in_without_a_refresh_token_keeps_the_one_there_is(
+    accounts: Accounts, signed_in: SignedIn
+) -> None:
+    accounts.link(signed_in)
+
+    assert accounts.link(replace(signed_in, refresh_token=None)).refresh_token == b"sealed refresh"
+
+
+def test_a_fresh_access_token_is_kept(accounts: Accounts, signed_in: SignedIn) -> None:
+    linked = accounts.link(signed_in)
+
+    accounts.keep_access(linked, FRESHER)
+
+    assert accounts.get(linked.id) == replace(linked, access=FRESHER)
+
+
+def test_an_unlinked_account_keeps_its_name_and_term_key(
+    accounts: Accounts, signed_in: SignedIn
+) -> None:
+    linked = accounts.link(signed_in)
+
+    accounts.unlink(linked)
+
+    assert accounts.get(linked.id) == replace(linked, refresh_token=None, access=None)
+
+
+def test_no_access_token_is_kept_for_an_unlinked_account(
+    accounts: Accounts, signed_in: SignedIn
+) -> None:
+    linked = accounts.link(signed_in)
+    accounts.unlink(linked)
+
+    accounts.keep_access(linked, FRESHER)
+
+    assert accounts.get(linked.id) == replace(linked, refresh_token=None, access=None)
+
+
+def test_what_was_learnt_under_one_link_does_not_change_a_later_one(
+    accounts: Accounts, signed_in: SignedIn
+) -> None:
+    before = accounts.link(signed_in)
+    now = accounts.link(signed_in)
+
+    accounts.keep_access(before, FRESHER)
+    accounts.unlink(before)
+
+    assert accounts.get(now.id) == now
+
+
+def test_nothing_is_stored_for_an_account_that_never_signed_in(
+    accounts: Accounts, account: AccountId
+) -> None:
+    stranger = Account(account, "", 1, b"", None, None)
+
+    accounts.keep_access(stranger, FRESHER)
+    accounts.unlink(stranger)
+
+    assert accounts.get(account) is None
+
+
+def test_what_others_store_of_an_account_makes_no_record(
+    clients: Clients, account: AccountId
+) -> None:
+    clock = SystemClock()
+    session = Session(clients.dynamodb, aws.MEMORY_TABLE, account, Deadline.after(25, clock))
+    budget = DynamoBudget(session, account_cap=1, deployment_cap=1)
+    DynamoIndexStore(session, budget).record(
+        [], seen_at=StoredCursor(None, 0), then=Cursor("cursor")
+    )
+
+    assert DynamoAccounts(clients.dynamodb, aws.MEMORY_TABLE, clock).get(account) is None

@@ -1,0 +1,265 @@
+"""Signing in with Dropbox, and the access token from then on."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from itertools import count
+
+import pytest
+
+from memorybox.accounts.model import DROPBOX_SCOPES, Account, AccountId
+from memorybox.accounts.service import Connections
+from memorybox.errors import Refused, SignInEnded, Unavailable
+from memorybox.oauth.opaque import challenge_of
+from tests.fakes.accounts import ALICE, FakeDropbox, InMemoryAccounts, InMemoryVault
+from tests.fakes.clock import FakeClock
+
+VERIFIER = "v" * 43
+
+
+class Deployment:
+    """Instances that share the stores, as Lambda runs them."""
+
+    def __init__(self) -> None:
+        self.clock = FakeClock()
+        self.accounts = InMemoryAccounts()
+        self.dropbox = FakeDropbox(self.clock)
+        self._numbers = count(1)
+
+    def instance(self) -> Connections:
+        return Connections(
+            self.accounts,
+            self.dropbox,
+            InMemoryVault(),
+            self.clock,
+            lambda size: next(self._numbers).to_bytes(size, "big"),
+        )
+
+    def sign_in(self, connections: Connections) -> Account:
+        code = self.dropbox.agree(challenge_of(VERIFIER))
+        return connections.sign_in(code=code, verifier=VERIFIER)
+
+
+def test_a_sign_in_makes_an_account_with_sealed_tokens() -> None:
+    deployment = Deployment()
+
+    account = deployment.sign_in(deployment.instance())
+
+    assert deployment.accounts.get(ALICE) == account
+    assert (account.id, account.name, account.link, account.is_linked) == (ALICE, "Alice", 1, True)
+    assert len(account.term_key) == 16
+    stored = [account.refresh_token or b"", account.access.sealed if account.access else b""]
+    assert [made for made in deployment.dropbox.made if made.encode() in b"".join(stored)] == []
+
+
+def test_a_second_sign_in_keeps_the_term_key() -> None:
+    deployment = Deployment()
+    first = deployment.sign_in(deployment.instance())
+
+    second = deployment.sign_in(deployment.instance())
+
+    assert (second.term_key, second.link) == (first.term_key, 2)
+
+
+def test_a_sign_in_without_a_refresh_token_keeps_the_old_one() -> None:
+    deployment = Deployment()
+    first = deployment.sign_in(deployment.instance())
+    deployment.dropbox.gives_refresh_token = False
+
+    second = deployment.sign_in(deployment.instance())
+
+    assert second.refresh_token == first.refresh_token
+    deployment.clock.sleep(4 * 3600)
+    assert deployment.instance().access_token(ALICE) == deployment.dropbox.made[-1]
+
+
+def test_a_first_sign_in_without_a_refresh_token_is_refused() -> None:
+    deployment = Deployment()
+    deployment.dropbox.gives_refresh_token = False
+
+    with pytest.raises(Refused):
+        deployment.sign_in(deployment.instance())
+
+    assert deployment.accounts.get(ALICE) is None
+
+
+@pytest.mark.parametrize("missing", sorted(DROPBOX_SCOPES))
+def test_a_sign_in_that_allows_less_than_is_needed_is_refused(missing: str) -> None:
+    deployment = Deployment()
+    deployment.dropbox.scopes = DROPBOX_SCOPES - {missing}
+
+    with pytest.raises(Refused, match=missing):
+        deployment.sign_in(deployment.instance())
+
+    assert deployment.accounts.get(ALICE) is None
+
+
+def test_an_access_token_is_used_until_five_minutes_before_it_expires() -> None:
+    deployment = Deployment()
+    connections = deployment.instance()
+    deployment.sign_in(connections)
+    first = connections.access_token(ALICE)
+
+    deployment.clock.sleep(4 * 3600 - 301)
+    assert connections.access_token(ALICE) == first
+    deployment.clock.sleep(1)
+    second = connections.access_token(ALICE)
+
+    assert second != first
+    assert deployment.instance().access_token(ALICE) == second
+    assert deployment.dropbox.refreshes == 1
+
+
+def test_another_instance_uses_the_stored_access_token() -> None:
+    deployment = Deployment()
+    first = deployment.instance()
+    deployment.sign_in(first)
+
+    assert deployment.instance().access_token(ALICE) == first.access_token(ALICE)
+    assert deployment.dropbox.refreshes == 0
+
+
+def test_a_refused_access_token_is_not_given_again() -> None:
+    deployment = Deployment()
+    connections = deployment.instance()
+    deployment.sign_in(connections)
+    refused = connections.access_token(ALICE)
+
+    fresh = connections.access_token(ALICE, refused=refused)
+
+    assert fresh != refused
+    assert connections.access_token(ALICE) == fresh
+    assert connections.access_token(ALICE, refused=refused) == fresh
+    assert deployment.dropbox.refreshes == 1
+
+
+def test_while_dropbox_is_down_a_token_is_used_to_its_last_second() -> None:
+    deployment = Deployment()
+    connections = deployment.instance()
+    deployment.sign_in(connections)
+    token = connections.access_token(ALICE)
+    deployment.dropbox.is_down = True
+
+    deployment.clock.sleep(4 * 3600 - 1)
+    assert connections.access_token(ALICE) == token
+    with pytest.raises(Unavailable):
+        connections.access_token(ALICE, refused=token)
+    deployment.clock.sleep(1)
+    with pytest.raises(Unavailable):
+        connections.access_token(ALICE)
+
+
+def _linked(deployment: Deployment) -> bool:
+    account = deployment.accounts.get(ALICE)
+    return account is not None and account.is_linked
+
+
+def test_when_dropbox_ends_the_access_the_account_is_marked() -> None:
+    deployment = Deployment()
+    connections = deployment.instance()
+    deployment.sign_in(connections)
+    token = connections.access_token(ALICE)
+    deployment.dropbox.remove_app()
+
+    with pytest.raises(SignInEnded):
+        connections.access_token(ALICE, refused=token)
+
+    assert not _linked(deployment)
+    with pytest.raises(SignInEnded):
+        connections.access_token(ALICE)
+
+
+def test_a_stranger_has_no_access_token() -> None:
+    with pytest.raises(SignInEnded):
+        Deployment().instance().access_token(AccountId("dbid:nobody"))
+
+
+def test_a_refused_token_of_an_earlier_link_does_not_end_a_later_one() -> None:
+    deployment = Deployment()
+    slow = deployment.instance()
+    deployment.sign_in(slow)
+    stale = slow.access_token(ALICE)
+    deployment.dropbox.remove_app()
+    deployment.sign_in(deployment.instance())
+
+    slow.ended(ALICE)
+
+    assert _linked(deployment)
+    assert slow.access_token(ALICE) not in (stale, None)
+
+
+def test_a_sign_in_during_a_failing_refresh_wins() -> None:
+    deployment = Deployment()
+    deployment.sign_in(deployment.instance())
+    deployment.clock.sleep(4 * 3600)
+    deployment.dropbox.remove_app()
+    meanwhile: list[Callable[[], object]] = [lambda: deployment.sign_in(deployment.instance())]
+
+    class SlowAccounts(InMemoryAccounts):
+        def unlink(self, account: Account) -> None:
+            if meanwhile:
+                meanwhile.pop()()
+            deployment.accounts.unlink(account)
+
+        def get(self, account_id: AccountId) -> Account | None:
+            return deployment.accounts.get(account_id)
+
+    racing = Connections(
+        SlowAccounts(), deployment.dropbox, InMemoryVault(), deployment.clock, bytes
+    )
+
+    assert racing.access_token(ALICE) == deployment.dropbox.made[-1]
+    assert _linked(deployment)
+
+
+def test_a_token_that_dropbox_refuses_twice_ends_the_link() -> None:
+    deployment = Deployment()
+    connections = deployment.instance()
+    deployment.sign_in(connections)
+
+    connections.ended(ALICE)
+
+    assert not _linked(deployment)
+
+
+def test_a_disconnected_account_has_no_access_any_more() -> None:
+    deployment = Deployment()
+    connections = deployment.instance()
+    deployment.sign_in(connections)
+
+    connections.disconnect(ALICE)
+    connections.disconnect(ALICE)
+
+    assert not _linked(deployment)
+    with pytest.raises(SignInEnded):
+        connections.access_token(ALICE)
+
+
+def test_a_refresh_that_comes_too_late_does_not_touch_a_newer_link() -> None:
+    deployment = Deployment()
+    old = deployment.sign_in(deployment.instance())
+    new = deployment.sign_in(deployment.instance())
+    assert old.access is not None
+
+    deployment.accounts.keep_access(old, old.access)
+    deployment.accounts.unlink(old)
+
+    assert deployment.accounts.get(ALICE) == new
+
+
+def test_the_vault_opens_for_the_same_account_and_purpose_alone() -> None:
+    vault = InMemoryVault()
+    sealed = vault.seal("x", account_id=ALICE, purpose="a")
+
+    assert vault.open(sealed, account_id=ALICE, purpose="a") == "x"
+    for account_id, purpose in ((ALICE, "b"), (AccountId("dbid:bob"), "a")):
+        with pytest.raises(ValueError, match="another"):
+            vault.open(sealed, account_id=account_id, purpose=purpose)
+
+
+def test_a_token_keeps_its_expiry_when_it_is_stored() -> None:
+    deployment = Deployment()
+
+    account = deployment.sign_in(deployment.instance())
+
+    assert account.access is not None
+    assert account.access.expires_at == deployment.clock.now() + timedelta(hours=4)

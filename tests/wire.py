@@ -1,0 +1,48 @@
+"""What goes over the wire of a boto3 client: requests counted, answers lost."""
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from botocore.exceptions import ConnectionClosedError
+from botocore.httpsession import URLLib3Session
+
+
+@contextmanager
+def requests_of(client: Any) -> Iterator[Counter[str]]:
+    """Count the requests that are sent in here, retries included, by the operation's name."""
+    sent: Counter[str] = Counter()
+
+    def count(event_name: str, **_: object) -> None:
+        sent[event_name.rpartition(".")[2]] += 1
+
+    with _registered(client, "before-send", count):
+        yield sent
+
+
+@contextmanager
+def lost_answer(client: Any, operation: str) -> Iterator[None]:
+    """Let the next request of `operation` reach the service, but its answer get lost."""
+    losses = 1
+
+    def lose(request: Any, **_: object) -> None:
+        nonlocal losses
+        if losses:
+            losses -= 1
+            URLLib3Session().send(request)
+            raise ConnectionClosedError(endpoint_url=request.url)
+
+    service = client.meta.service_model.service_id.hyphenize()
+    with _registered(client, f"before-send.{service}.{operation}", lose):
+        yield
+    assert not losses, f"{operation} was not called"
+
+
+@contextmanager
+def _registered(client: Any, event: str, handler: Any) -> Iterator[None]:
+    client.meta.events.register_first(event, handler)
+    try:
+        yield
+    finally:
+        client.meta.events.unregister(event, handler)
