@@ -1,7 +1,7 @@
-"""What goes over the wire of a boto3 client: requests counted, answers lost."""
+"""What goes over the wire of a boto3 client: requests counted, answers lost or followed."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -33,10 +33,28 @@ def lost_answer(client: Any, operation: str) -> Iterator[None]:
             URLLib3Session().send(request)
             raise ConnectionClosedError(endpoint_url=request.url)
 
-    service = client.meta.service_model.service_id.hyphenize()
-    with _registered(client, f"before-send.{service}.{operation}", lose):
+    with _registered(client, f"before-send.{_event_name(client)}.{operation}", lose):
         yield
     assert not losses, f"{operation} was not called"
+
+
+@contextmanager
+def after_answer(client: Any, operation: str, action: Callable[[], None]) -> Iterator[None]:
+    """Do `action` once, when the next answer to `operation` has come."""
+    waiting = [action]
+
+    def act(**_: object) -> None:
+        if waiting:
+            waiting.pop()()
+
+    with _registered(client, f"after-call.{_event_name(client)}.{operation}", act):
+        yield
+    assert not waiting, f"{operation} was not called"
+
+
+def _event_name(client: Any) -> str:
+    name: str = client.meta.service_model.service_id.hyphenize()
+    return name
 
 
 @contextmanager

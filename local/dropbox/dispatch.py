@@ -37,6 +37,7 @@ _CONTENT_TYPES = {
 }
 _HEADER = 'HTTP header "Dropbox-API-Arg"'
 _UNSIGNED = 'Must provide HTTP header "Authorization" or URL parameter "authorization".'
+_METADATA = "files/get_metadata"
 _MOST_DOTS = 3
 
 
@@ -172,6 +173,9 @@ def _check_content_type(request: Request, route: Route) -> None:
 
 
 def _decoded(route: Route, argument: Any) -> Any:
+    if route.name == _METADATA and isinstance(argument, dict) and argument.get("path") == "":
+        # Its pattern does not take the root either, but this is what the service says.
+        raise bad_argument(route.name, _place(route), "path: The root folder is unsupported.")
     try:
         return route.decode(argument)
     except ValueError as error:

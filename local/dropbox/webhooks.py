@@ -18,7 +18,7 @@ from local.dropbox.accounts import Account
 from local.dropbox.entries import Json
 
 _TIMEOUT = 10.0
-_ATTEMPTS = 10  # 1, 2, 4, ... seconds apart: about ten minutes
+_ATTEMPTS = 10  # 1, 2, 4, ... seconds apart: in all about ten minutes
 _UNKNOWN_ACCOUNT = "dbid:" + "x" * 35
 
 
@@ -38,7 +38,8 @@ class WebhookKnobs:
     bad_signature: bool = False
     unknown_account: bool = False
     without_delta: bool = False
-    retries: bool = True
+    first_retry: float = 1.0
+    """Seconds until a notification that was not taken comes again; then twice as long, ..."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +126,7 @@ class Webhooks:
         while (batch := self._next()) is not None:
             status = self._send([one.account for one in batch])
             with self._changed:
-                if status != HTTPStatus.OK and self.knobs.retries:
+                if status != HTTPStatus.OK:
                     self._push_again(batch)
                 self._sending = False
                 self._changed.notify_all()
@@ -137,20 +138,21 @@ class Webhooks:
                 now = time.monotonic()
                 if self._waiting and self._waiting[0].due <= now:
                     self._sending = True
-                    return self._pop(now)
+                    return self._pop()
                 self._changed.wait(self._waiting[0].due - now if self._waiting else None)
         return None
 
-    def _pop(self, now: float) -> list[_Waiting]:
+    def _pop(self) -> list[_Waiting]:
         batch = [heappop(self._waiting)]
-        while self.knobs.together and self._waiting and self._waiting[0].due <= now:
+        while self.knobs.together and self._waiting:
             batch.append(heappop(self._waiting))
         return batch
 
     def _push_again(self, batch: list[_Waiting]) -> None:
         for one in batch:
             if one.attempt + 1 < _ATTEMPTS:
-                self._push(one.account, time.monotonic() + 2**one.attempt, one.attempt + 1)
+                wait = self.knobs.first_retry * 2**one.attempt
+                self._push(one.account, time.monotonic() + wait, one.attempt + 1)
 
     def _send(self, accounts: list[Account]) -> int | None:
         if self.knobs.lost:

@@ -50,7 +50,7 @@ TABLE = "| label | what it means |\n|:--|:--|\n" + "".join(
 DATA_URL = f"![x](data:image/png;base64,{b64encode(Random(2).randbytes(675_000)).decode()})\n"
 EMOJI = "🍅" * 3_000
 ODD_OFFSET = "x" + "é" * 6_000
-FAMILIES = "a" * 1_977 + f"{FAMILY}\N{ZERO WIDTH JOINER}👦" * 480
+FAMILIES = "a" * 1_990 + "\n\n" + "b" * 1_985 + f"{FAMILY}\N{ZERO WIDTH JOINER}👦" * 400
 
 
 def of_size(size: int) -> str:

@@ -8,11 +8,11 @@ import pytest
 import requests
 
 from local.dropbox.accounts import Account
-from local.dropbox.entries import File
+from local.dropbox.entries import File, metadata
 from local.dropbox.faults import Effect, Fault, route_error, server_error, too_many_requests
 from local.dropbox.knobs import AppFolder, Connection, Content, SameBytes
 from local.dropbox.server import DropboxEmulator
-from local.dropbox.wire import Response
+from local.dropbox.wire import Response, encoded
 from memorybox.adapters.dropbox.client import Client
 from memorybox.adapters.dropbox.files import DropboxFileStore
 from memorybox.adapters.dropbox.session import new_session
@@ -365,6 +365,15 @@ def test_the_bytes_that_are_there_may_be_written_again(box: Box, same: SameBytes
     entry = box.store.replace(REF, b"text", base=base)
 
     assert (entry.rev, box.account.read(AT)) == (box.file().rev, b"text")
+
+
+def test_an_upload_that_landed_under_another_name_is_not_called_done(box: Box) -> None:
+    renamed = metadata(box.account.put("/garden/plan (1).md", b"text"))
+    answer = Response(200, encoded(renamed), "application/json")
+    box.suffers(Fault(UPLOAD, Effect.ANSWER, answer=answer))
+
+    with pytest.raises(OutcomeUnknown):
+        box.store.create(REF, b"text")
 
 
 @pytest.mark.parametrize("tag", ["file", "folder", "file_ancestor"])

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from local.openai import EmbeddingsServer, Fault
+from local.embeddings import Fault
+from local.openai import EmbeddingsServer
 from memorybox.adapters.openai.embedder import OpenAIEmbedder
 from memorybox.clock import SystemClock
 from memorybox.deadline import Deadline

@@ -329,6 +329,7 @@ def test_names_that_dropbox_keeps_for_itself_are_not_taken(folder: Folder, path:
         "x (Ann's conflicted copy 2026-11-30).md",
         ".trash/old.md",
         "🍅.md",
+        "İstanbul Straße.md",
     ],
 )
 def test_names_are_literal(folder: Folder, path: str) -> None:

@@ -193,11 +193,17 @@ class InMemoryFileStore:
         self._journal.append(entry)
 
     def _latest(self, position: int) -> tuple[Change, ...]:
-        """The changes from a position on, only the last one of each path."""
-        latest: dict[str, Change] = {}
+        """The changes from a position on, only the last one of each path.
+
+        A removal stays although something came back: it took away what was below.
+        """
+        latest: dict[tuple[str, bool], Change] = {}
         for change in self._journal[position:]:
-            latest.pop(change.path_lower, None)
-            latest[change.path_lower] = change
+            is_removal = isinstance(change, Removed)
+            if is_removal:
+                latest.pop((change.path_lower, False), None)
+            latest.pop((change.path_lower, is_removal), None)
+            latest[change.path_lower, is_removal] = change
         return tuple(latest.values())
 
     def _page(

@@ -3,9 +3,9 @@
 `step` is called before and after each effect: others may run there, or a fault be raised.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import timedelta
 from math import hypot
 from struct import pack
@@ -125,9 +125,9 @@ class InMemoryIndexStore(_Stepping):
     def load(self) -> IndexState:
         with self._effect():
             self.loads += 1
-            recorded = {path for path, item in self._items.items() if item.seen is not False}
-            tail = {path: self._entry(path) for path in sorted(recorded)}
-            return IndexState(self._cursor, tail, dict(self._pointers))
+            unlisted = {path for path, item in self._items.items() if item.seen is False}
+            tail = {path: self._entry(path) for path in sorted(self._items.keys() - unlisted)}
+            return IndexState(self._cursor, tail, unlisted, dict(self._pointers))
 
     def record(
         self, sightings: Iterable[Sighting], *, seen_at: StoredCursor, then: Cursor | None = None

@@ -8,10 +8,11 @@ from datetime import timedelta
 import pytest
 
 from memorybox.errors import Refused
-from memorybox.oauth.clients import display_name
+from memorybox.oauth.clients import configured_clients, display_name
 from memorybox.oauth.errors import OAuthError
 from memorybox.oauth.model import AuthMethod, Client, Origin
 from memorybox.oauth.opaque import digest
+from memorybox.settings import ConfiguredClient
 from tests.fakes.oauth import InMemoryClientDocuments
 from tests.unit.oauth.server import CALLBACK, CLIENT, Server, form, refused
 
@@ -272,3 +273,24 @@ def test_two_different_client_ids_in_one_request_are_refused() -> None:
 )
 def test_a_name_is_shown_as_one_short_visible_line(name: object, shown: str) -> None:
     assert display_name(name) == shown
+
+
+def test_a_configured_client_is_known_from_the_start_and_for_ever() -> None:
+    configured = configured_clients(
+        [
+            ConfiguredClient("open", "Open", (CALLBACK,)),
+            ConfiguredClient("closed", "Closed", (CALLBACK,), secret="word"),
+        ]
+    )
+
+    assert configured == {
+        "open": Client("open", "Open", (CALLBACK,), Origin.CONFIGURED),
+        "closed": Client(
+            "closed", "Closed", (CALLBACK,), Origin.CONFIGURED, AuthMethod.POST, digest("word")
+        ),
+    }
+
+
+def test_a_configured_redirect_keeps_the_rules_too() -> None:
+    with pytest.raises(ValueError, match="mine"):
+        configured_clients([ConfiguredClient("mine", "Mine", ("http://evil.example",))])

@@ -358,7 +358,7 @@ def test_a_parameter_sent_twice_is_refused() -> None:
     server = Server()
     sent = Parameters({"grant_type": "refresh_token"}, frozenset({"grant_type"}))
 
-    assert refused(lambda: server.tokens.issue(sent, None, request_id="1")) == "invalid_request"
+    assert refused(lambda: server.tokens.issue(sent, None)) == "invalid_request"
     assert refused(lambda: server.tokens.revoke(sent, None)) == "invalid_request"
 
 

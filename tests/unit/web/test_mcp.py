@@ -253,5 +253,5 @@ def test_a_crash_outside_a_tool_is_500_and_says_nothing_of_its_cause() -> None:
     reply = site.mcp(token)
 
     assert reply.status == 500
-    assert "reference request-" in reply.body
+    assert "reference request-" in str(reply.json()["error"])
     assert "secret" not in reply.body

@@ -16,13 +16,14 @@ class FileStore(Protocol):
         """Every file and folder below a folder ("" is the root), at any depth.
 
         All pages, or an error: never a short list. A folder that does not exist has no entries.
+        The folder's own entry may be among them.
         """
 
     def look(self, location: str) -> Entry | None:
         """What is at a path now, or None."""
 
     def read(self, ref: FileRef, at_most: int) -> StoredFile:
-        """The file's bytes and metadata from one download.
+        """The file's bytes and metadata from one download. Several threads may read at once.
 
         Raises FileMissing, NotDownloadable, or FileTooLarge if it has more than `at_most` bytes.
         """

@@ -1,9 +1,9 @@
 """An authorization, from the client's request to the code it gets.
 
-The browser goes four steps: the client sends it to `begin`, which asks the person; `approve` takes
+The browser goes three steps: the client sends it to `begin`, which asks the person; `approve` takes
 the answer and sends it on to Dropbox; Dropbox sends it to `complete`, which sends it back to the
-client. A step is tied to the one before by a random value in the page or address and by a cookie,
-and both must fit: so nobody can be made to finish what another began.
+client. Each step is tied to the one before by a random value in the page or address and by a
+cookie, and both must fit: so nobody can be made to finish what another began.
 """
 
 import logging
@@ -108,7 +108,7 @@ class Authorizations:
             request = self._checked(client, redirect_uri, query)
         except OAuthError as error:
             _log.info("An authorization request was refused", extra={"reason": str(error)})
-            return SendTo(self._failure(redirect_uri, query.get("state"), error.code))
+            return self._failed(redirect_uri, query.get("state"), error.code)
         token = new_secret(self.random)
         cookie = self._cookie(browser)
         self._add(Step.CONSENT, token, cookie, request)
@@ -121,10 +121,9 @@ class Authorizations:
         form_browser: str | None,
         browser: str | None,
         read_only: bool,
-        request_id: str,
     ) -> GoToDropbox:
         """The person agrees. `browser` is the cookie of an earlier approval, if there is one."""
-        request = self._take(Step.CONSENT, form_token, form_browser, request_id)
+        request = self._take(Step.CONSENT, form_token, form_browser)
         scopes = READ_ONLY if read_only else request.scopes
         state, cookie = new_secret(self.random), self._cookie(browser)
         self._add(Step.DROPBOX, state, cookie, replace(request, scopes=scopes))
@@ -132,29 +131,26 @@ class Authorizations:
         url = self.connections.dropbox.authorize_url(state=state, challenge=challenge)
         return GoToDropbox(url, cookie)
 
-    def deny(self, *, form_token: str, form_browser: str | None, request_id: str) -> SendTo:
+    def deny(self, *, form_token: str, form_browser: str | None) -> SendTo:
         """The person does not agree."""
-        request = self._take(Step.CONSENT, form_token, form_browser, request_id)
-        return SendTo(self._failure(request.redirect_uri, request.state, "access_denied"))
+        request = self._take(Step.CONSENT, form_token, form_browser)
+        return self._failed(request.redirect_uri, request.state, "access_denied")
 
-    def complete(
-        self, *, state: str, browser: str | None, code: str | None, request_id: str
-    ) -> SendTo:
+    def complete(self, *, state: str, browser: str | None, code: str | None) -> SendTo:
         """Dropbox sent the browser back, with a code or without one.
 
         Raises Refused, and stores nothing, if Dropbox granted less than is needed.
         """
-        request = self._take(Step.DROPBOX, state, browser, request_id)
+        request = self._take(Step.DROPBOX, state, browser)
         if not code or not browser:
-            return SendTo(self._failure(request.redirect_uri, request.state, "access_denied"))
+            return self._failed(request.redirect_uri, request.state, "access_denied")
         try:
             account = self.connections.sign_in(code=code, verifier=_verifier(state, browser))
             issued = self._issue(request, account.id)
         except SignInEnded:
-            return SendTo(self._failure(request.redirect_uri, request.state, "access_denied"))
+            return self._failed(request.redirect_uri, request.state, "access_denied")
         except Unavailable:
-            error = "temporarily_unavailable"
-            return SendTo(self._failure(request.redirect_uri, request.state, error))
+            return self._failed(request.redirect_uri, request.state, "temporarily_unavailable")
         answer = self._answer({"code": issued}, request.state)
         return SendTo(with_answer(request.redirect_uri, answer), account.id)
 
@@ -190,9 +186,7 @@ class Authorizations:
             )
         )
 
-    def _take(
-        self, step: Step, token: str, browser: str | None, request_id: str
-    ) -> AuthorizationRequest:
+    def _take(self, step: Step, token: str, browser: str | None) -> AuthorizationRequest:
         """The request of a transaction, for the one caller who has both of its secrets."""
         key = digest(token)
         transaction = self.transactions.get(key)
@@ -202,7 +196,7 @@ class Authorizations:
             or transaction.expires_at <= self.clock.now()
             or browser is None
             or not same(digest(browser), transaction.browser)
-            or not self.transactions.take(key, request_id=request_id)
+            or not self.transactions.take(key, request_id=new_id(self.random))
         ):
             raise Forbidden(
                 "This page is too old, was used before, or was opened in another browser. "
@@ -226,11 +220,12 @@ class Authorizations:
 
     def _cookie(self, browser: str | None) -> str:
         """One value for each browser, so that two tabs do not disturb each other."""
-        is_ours = browser is not None and _COOKIE.fullmatch(browser)
-        return browser if browser and is_ours else new_secret(self.random)
+        if browser is not None and _COOKIE.fullmatch(browser):
+            return browser
+        return new_secret(self.random)
 
-    def _failure(self, redirect_uri: str, state: str | None, error: str) -> str:
-        return with_answer(redirect_uri, self._answer({"error": error}, state))
+    def _failed(self, redirect_uri: str, state: str | None, error: str) -> SendTo:
+        return SendTo(with_answer(redirect_uri, self._answer({"error": error}, state)))
 
     def _answer(self, answer: Mapping[str, str], state: str | None) -> Mapping[str, str]:
         """With `iss` (RFC 9207), and with the state exactly as it came."""

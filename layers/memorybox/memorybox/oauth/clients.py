@@ -4,7 +4,7 @@ import base64
 import json
 import logging
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from urllib.parse import unquote_plus
@@ -28,6 +28,7 @@ from memorybox.oauth.model import ALL_SCOPES, AuthMethod, Client, Origin
 from memorybox.oauth.opaque import Random, digest, new_id, new_secret, same
 from memorybox.oauth.parameters import Parameters
 from memorybox.oauth.store import ClientStore
+from memorybox.settings import ConfiguredClient
 
 MAX_METADATA_BYTES = 8_192
 MAX_REDIRECT_URIS = 5
@@ -147,6 +148,23 @@ class Clients:
         raise Refused(
             "The description of the program that sent you here could not be read. Try again later."
         )
+
+
+def configured_clients(given: Iterable[ConfiguredClient]) -> Mapping[str, Client]:
+    """The clients of the settings, by id. Raises ValueError for a redirect that may not be."""
+    clients = {}
+    for one in given:
+        if not all(map(redirects.is_allowed, one.redirect_uris)):
+            raise ValueError(f"a redirect_uri of the configured client {one.id} is not allowed")
+        clients[one.id] = Client(
+            id=one.id,
+            name=display_name(one.name),
+            redirect_uris=one.redirect_uris,
+            origin=Origin.CONFIGURED,
+            auth_method=AuthMethod.POST if one.secret else AuthMethod.NONE,
+            secret_hash=digest(one.secret) if one.secret else None,
+        )
+    return clients
 
 
 def display_name(name: object) -> str:

@@ -3,8 +3,9 @@
 Every method is one read or one conditional write of one item, and may raise `Unavailable`. Reads
 are consistent. Records past their expiry may still be returned: the rules compare the times.
 
-A `request_id` is made anew for each HTTP request. A store may repeat a write whose answer was lost;
-it then finds its own `request_id` in the item and reports the success that nobody heard of.
+A `request_id` is random, and new for each request that we serve. A store may repeat a write whose
+answer was lost; it then finds its own `request_id` in the item, and reports the success that
+nobody heard of.
 """
 
 from collections.abc import Sequence

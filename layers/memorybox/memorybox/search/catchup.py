@@ -66,7 +66,8 @@ class CatchUp:
     def run(self, view: View, scope: str | None, first: Collection[str] = ()) -> Unavailable | None:
         """Index what is due, the paths in `first` before all others.
 
-        Returns what kept it from going on, if it was not time.
+        Stops when the time is up, or when the view is out of date. Returns what else kept it from
+        going on.
         """
         due = sorted(
             self.due(view, scope),
@@ -77,32 +78,26 @@ class CatchUp:
                 seen.path_lower,
             ),
         )
-        if not self._enter(view, due):
-            return None
         vectors: dict[bytes, bytes] = {}
-        for wave in _waves(due):
-            if self.indexer.is_late:
-                return None
-            if halt := self._index(view, wave, vectors):
-                return halt
+        with suppress(CursorMoved):
+            # A result is stored in an entry of the tail: a file that only a pack holds gets one.
+            packed = [seen for seen in due if seen.path_lower not in view.state.tail]
+            at = self._record(packed, view.state.cursor)
+            for wave in _waves(due):
+                if self.indexer.is_late:
+                    break
+                prepared, halt = self._index(view, wave, vectors)
+                at = self._record(_changed(prepared), at)
+                if halt:
+                    return halt
         return None
 
-    def _enter(self, view: View, due: Sequence[Seen]) -> bool:
-        """Make sure that each file has an entry to be stored in, also one that only a pack holds.
-
-        False if somebody recorded changes meanwhile: the view is outdated.
-        """
-        packed = [seen for seen in due if seen.path_lower not in view.state.tail]
-        try:
-            if packed:
-                self.index.record(packed, seen_at=view.state.cursor)
-        except CursorMoved:
-            return False
-        return True
+    def _record(self, files: Sequence[Seen], seen_at: StoredCursor) -> StoredCursor:
+        return self.index.record(files, seen_at=seen_at) if files else seen_at
 
     def _index(
         self, view: View, wave: Sequence[Seen], vectors: dict[bytes, bytes]
-    ) -> Unavailable | None:
+    ) -> tuple[list[Work], Unavailable | None]:
         twins = view.snapshot.by_content((seen.content_hash for seen in wave), self.recipe)
         prepared = each(self.parallel, partial(self._prepare, twins), wave)
         works = [result for result in prepared if isinstance(result, Work)]
@@ -111,8 +106,8 @@ class CatchUp:
         missing = {text for work in works for text in work.draft.texts(vectors)}
         vectors |= view.snapshot.vectors(missing)
         if ServiceSilent() in self.indexer.index_all(works, vectors):
-            return EmbeddingSilent()
-        return next((result for result in prepared if isinstance(result, Unavailable)), None)
+            return works, EmbeddingSilent()
+        return works, next((r for r in prepared if isinstance(r, Unavailable)), None)
 
     def _prepare(self, twins: Twins, seen: Seen) -> Work | Unavailable | None:
         """Claim a file and read it. None if that settled it, or if there is no need."""
@@ -122,36 +117,8 @@ class CatchUp:
         if claimed is None:
             return None
         try:
-            draft = self._settled_or_draft(claimed, twins)
-            if isinstance(draft, Draft):
-                return Work(claimed, draft)
-            self._close(claimed, draft)
-        except FileMissing:
-            self._close(claimed, None)  # the next listing says so
-        except Unavailable as error:
-            self._close(claimed, None)
-            return error
-        return None
-
-    def _settled_or_draft(self, claimed: TailEntry, twins: Twins) -> Settled | Draft | None:
-        entry = claimed.entry
-        if entry is None or not entry.is_due(self.recipe, self.clock.now().date()):
-            return None
-        seen = entry.seen
-        if twin := twins.get(seen.content_hash):
-            path, indexed = twin
-            return self.indexer.drafter.moved(indexed, source=path, seen=seen)
-        reason = SkipReason.TOO_LARGE
-        if seen.size <= MAX_FILE:
-            try:
-                stored = self.files.read(FileRef.at(seen.path_lower), MAX_FILE)
-                return self.indexer.drafter.draft(stored)
-            except NotDownloadable:
-                reason = SkipReason.NOT_DOWNLOADABLE
-            except FileTooLarge:
-                pass
-        return Skipped(seen.rev, seen.content_hash, reason)
-
+            if stored := self._to_read(claimed, twins):
+                draft = 
     def _close(self, claimed: TailEntry, settled: Settled | None) -> None:
         if settled is None:
             self.index.unclaim(claimed)

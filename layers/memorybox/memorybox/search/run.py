@@ -25,10 +25,11 @@ class IndexRun:
     deadline: Deadline
 
     def work(self, paths: Sequence[str] | None = None) -> bool:
-        """Go on until nothing is left (True) or the time is up (False).
+        """Go on until nothing is left to do (True), or the time is up or another runs (False).
 
-        `paths` are recorded already, and come first; without them Dropbox's changes are read.
-        Raises Unavailable if the next run should wait a while.
+        What others hold, or nobody can read now, counts as theirs: the next change or search comes
+        back to it. `paths` are recorded already, and come first; without them Dropbox's changes
+        are read. Raises Unavailable if the next run should wait a while.
         """
         while True:
             try:
@@ -44,10 +45,13 @@ class IndexRun:
         with self.leases.indexer(self.deadline.capped(TURN)) as is_ours:
             if not is_ours:
                 return False
-            halt = self.catch_up.run(self.catalog.load(), None, first=frozenset(paths or ()))
+            view = self.catalog.load()
+            before = len(self.catch_up.due(view, None))
+            halt = self.catch_up.run(view, None, first=frozenset(paths or ()))
             view = self.catalog.load()
             self.packer.fold_long_tails(view)
-        left = self.catch_up.due(view, None)
+        left = len(self.catch_up.due(view, None))
         if left and halt:
             raise halt
-        return is_complete and not left
+        is_stuck = left >= before and not self.catch_up.indexer.is_late
+        return is_complete and (not left or is_stuck)

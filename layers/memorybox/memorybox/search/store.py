@@ -7,7 +7,7 @@ index made of the file is written by whoever holds the claim on it, and names th
 A file is found while the two halves agree, so late writers, repeats and crashes cost work only.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
@@ -38,7 +38,10 @@ class IndexState:
 
     cursor: StoredCursor
     tail: Mapping[str, TailEntry]
-    """By path_lower; only paths that were recorded."""
+    """By path_lower, for every path that was recorded."""
+
+    unlisted: Collection[str]
+    """Paths that have a result, or a claim, and were never recorded: no listing showed them yet."""
 
     packs: Mapping[str, PackPointer]
     """By workspace."""
@@ -66,7 +69,7 @@ class IndexStore(Protocol):
     """The tail, the pack pointers and the cursor of one account. Every read is consistent."""
 
     def load(self) -> IndexState:
-        """The present state, from one query. Paths that were never recorded are not in it."""
+        """The present state, from one query."""
 
     def record(
         self,

@@ -5,9 +5,10 @@ from collections.abc import Callable, Iterator
 from traceback import walk_tb
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import PlainTextResponse
+from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from memorybox.web.errors import failure
 from memorybox.web.perimeter import Perimeter
 
 _log = logging.getLogger(__name__)
@@ -44,7 +45,8 @@ class Door:
                     headers.setdefault(name, value)
             await send(message)
 
-        if not self._perimeter.admits_host(Headers(scope=scope).getlist("host")):
+        asked = Headers(scope=scope)
+        if not self._perimeter.admits_host(asked.getlist("host")):
             refusal = PlainTextResponse("Invalid Host header", 421)
             await refusal(scope, receive, send_with_headers)
             return
@@ -53,14 +55,13 @@ class Door:
         except Exception as error:
             if has_begun:
                 raise
-            await self._failure(error)(scope, receive, send_with_headers)
+            answer = self._failure(asked, error)
+            await answer(scope, receive, send_with_headers)
 
-    def _failure(self, error: Exception) -> PlainTextResponse:
+    def _failure(self, headers: Headers, error: Exception) -> Response:
         reference = self._references()
         _log.error("A request failed", extra={"reference": reference, "trace": list(_trace(error))})
-        return PlainTextResponse(
-            f"Something went wrong on our side (reference {reference}). Try again in a minute.", 500
-        )
+        return failure(headers, reference)
 
 
 def _trace(error: BaseException) -> Iterator[str]:

@@ -3,6 +3,7 @@
 import json
 
 from fastapi import FastAPI
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -37,8 +38,20 @@ async def _unavailable(_request: Request, _error: Unavailable) -> Response:
 
 
 async def _absent(request: Request, error: HTTPException) -> Response:
-    """No such address, or not with this method: a page for a person, JSON for a program."""
-    if "text/html" in request.headers.get("accept", ""):
-        return message("Not here", "There is nothing at this address.", error.status_code)
-    body = json.dumps({"error": error.detail})
-    return Response(body, error.status_code, error.headers, media_type="application/json")
+    text = "There is nothing at this address."
+    response = _said(request.headers, "Not here", text, error.detail, error.status_code)
+    response.headers.update(error.headers or {})
+    return response
+
+
+def failure(headers: Headers, reference: str) -> Response:
+    """The answer to a request that broke something of ours."""
+    text = f"Something went wrong on our side (reference {reference}). Try again in a minute."
+    return _said(headers, "Something went wrong", text, text, 500)
+
+
+def _said(headers: Headers, title: str, text: str, error: str, status: int) -> Response:
+    """A page for a person, JSON for a program."""
+    if "text/html" in headers.get("accept", ""):
+        return message(title, text, status)
+    return Response(json.dumps({"error": error}), status, media_type="application/json")

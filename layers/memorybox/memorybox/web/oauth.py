@@ -47,10 +47,7 @@ def router(services: Services) -> APIRouter:
 
     async def token(request: Request) -> Response:
         form, authorization = await _form(request), request.headers.get("authorization")
-        request_id = services.references()
-        return _json(
-            await _run(lambda: services.tokens().issue(form, authorization, request_id=request_id))
-        )
+        return _json(await _run(lambda: services.tokens().issue(form, authorization)))
 
     async def revoke(request: Request) -> Response:
         form, authorization = await _form(request), request.headers.get("authorization")
@@ -63,7 +60,7 @@ def router(services: Services) -> APIRouter:
     }
     endpoints = {"/register": register, "/token": token, "/revoke": revoke}
     for path, document in documents.items():
-        routes.add_api_route(path, _showing(document))
+        routes.add_api_route(path, _showing(document), methods=["GET", "HEAD"])
     for path, endpoint in endpoints.items():
         routes.add_api_route(path, endpoint, methods=["POST"])
     for path in (*documents, *endpoints):

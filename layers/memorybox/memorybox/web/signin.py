@@ -43,11 +43,10 @@ def router(services: Services) -> APIRouter:
             raise Forbidden("This form was sent from another site.")
         form = await _form(request)
         form_token, form_browser = form.get("token") or "", form_cookie.read(request)
-        request_id = services.references()
         if form.get("decision") != "approve":
             denied = await run_in_threadpool(
                 lambda: services.authorizations().deny(
-                    form_token=form_token, form_browser=form_browser, request_id=request_id
+                    form_token=form_token, form_browser=form_browser
                 )
             )
             return _redirect(303, denied.url)
@@ -57,7 +56,6 @@ def router(services: Services) -> APIRouter:
                 form_browser=form_browser,
                 browser=approval_cookie.read(request),
                 read_only=form.get("access") == "read",
-                request_id=request_id,
             )
         )
         response = _redirect(303, approved.url)
@@ -66,13 +64,11 @@ def router(services: Services) -> APIRouter:
 
     async def dropbox_callback(request: Request) -> Response:
         query, browser = _query(request), approval_cookie.read(request)
-        request_id = services.references()
         outcome = await run_in_threadpool(
             lambda: services.authorizations().complete(
                 state=query.get("state") or "",
                 browser=browser,
                 code=query.get("code"),
-                request_id=request_id,
             )
         )
         if outcome.signed_in is not None:

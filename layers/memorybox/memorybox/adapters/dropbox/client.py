@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import count
 from typing import Protocol, TypeVar
 
 import requests
@@ -86,8 +85,8 @@ class Client:
     def _result(
         self, call: Callable[[Api], T], harmless: tuple[type[Failure], ...], share: float
     ) -> T:
-        token, is_renewed = self.tokens(), False
-        for attempt in count():
+        token, is_renewed, attempt = self.tokens(), False, 0
+        while True:
             try:
                 with dropbox_errors():
                     return call(self._api(token, share))
@@ -99,10 +98,10 @@ class Client:
                 if not self._wait(error.seconds + self.random()):
                     raise DropboxAsksToWait(error.seconds) from error
             except harmless as error:
-                is_idle_connection = attempt == 0 and getattr(error, "is_dropped", False)
-                if not is_idle_connection and not self.pause(attempt):
+                is_first = attempt == 0
+                if not (is_first and error.at_once) and not self.pause(attempt):
                     raise DropboxSilent from error
-        raise AssertionError  # count() has no end
+                attempt += 1
 
     def _api(self, token: str, share: float) -> Api:
         left = self.deadline.remaining() * share

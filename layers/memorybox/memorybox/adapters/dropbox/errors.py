@@ -28,6 +28,9 @@ _MALFORMED = ("bad_input",)
 class Failure(Exception):
     """A call that brought no result."""
 
+    at_once = False
+    """Whether a second try need not wait."""
+
 
 class TokenRefused(Failure):
     """401: the token has expired or was revoked."""
@@ -60,9 +63,8 @@ class Declined(Failure):
 class Unanswered(Failure):
     """5xx, a timeout, a broken connection, or an answer that is no answer."""
 
-    def __init__(self, *, is_dropped: bool = False) -> None:
-        self.is_dropped = is_dropped
-        """The connection closed without a word, as a kept one does that was idle for long."""
+    def __init__(self, *, at_once: bool = False) -> None:
+        self.at_once = at_once
         super().__init__()
 
 
@@ -95,9 +97,9 @@ def dropbox_errors() -> Iterator[None]:
     except (requests.RequestException, HTTPError) as error:
         if _was_not_sent(error):
             raise NotDone from error
-        is_late = isinstance(error, requests.Timeout)
-        is_dropped = isinstance(error, requests.ConnectionError) and not is_late
-        raise Unanswered(is_dropped=is_dropped) from error
+        # A kept connection that was idle for long closes without a word; a new one will do.
+        is_closed = isinstance(error, requests.ConnectionError)
+        raise Unanswered(at_once=is_closed) from error
     except (DropboxException, ValidationError, AssertionError, KeyError, ValueError) as error:
         raise Unanswered from error
 

@@ -1,0 +1,93 @@
+"""The counters behind the budget ledger, with many callers at once."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+
+import pytest
+
+from local import aws
+from memorybox.accounts.model import AccountId
+from memorybox.adapters.aws.budget import LEAST_SHARD, DynamoBudget
+from memorybox.adapters.aws.clients import Clients
+from memorybox.adapters.aws.session import Session
+from memorybox.clock import Clock, SystemClock
+from memorybox.deadline import Deadline
+from memorybox.search.budget import BudgetSpent, DeploymentBudgetSpent, Spending
+from tests.fakes.clock import FakeClock
+
+
+def a_budget(
+    clients: Clients,
+    account: AccountId,
+    *,
+    account_cap: int = 10**15,
+    deployment_cap: int = 10**15,
+    clock: Clock | None = None,
+) -> DynamoBudget:
+    deadline = Deadline.after(60, clock or SystemClock())
+    session = Session(clients.dynamodb, aws.MEMORY_TABLE, account, deadline)
+    return DynamoBudget(session, account_cap=account_cap, deployment_cap=deployment_cap)
+
+
+def granted(budget: DynamoBudget, tokens: int) -> bool:
+    try:
+        budget.reserve(tokens)
+    except BudgetSpent:
+        return False
+    return True
+
+
+def test_the_cap_is_never_passed_however_many_ask_at_once(
+    clients: Clients, account: AccountId
+) -> None:
+    with ThreadPoolExecutor(12) as callers:
+        outcomes = list(
+            callers.map(
+                lambda _: granted(a_budget(clients, account, account_cap=1_000), 70), range(24)
+            )
+        )
+
+    assert outcomes.count(True) == 1_000 // 70
+
+
+def test_the_cap_of_the_deployment_holds_for_all_accounts_together(
+    clients: Clients, account: AccountId
+) -> None:
+    cap, tokens = 8 * LEAST_SHARD, LEAST_SHARD // 3
+    clock = FakeClock(datetime(2031, 1, 1, tzinfo=UTC))  # a month that no other test spends
+
+    def ask(number: int) -> bool:
+        other = AccountId(f"{account}-{number}")
+        return granted(a_budget(clients, other, deployment_cap=cap, clock=clock), tokens)
+
+    with ThreadPoolExecutor(8) as callers:
+        outcomes = list(callers.map(ask, range(30)))
+
+    assert outcomes.count(True) == 8 * 3
+    with pytest.raises(DeploymentBudgetSpent):
+        a_budget(clients, account, deployment_cap=cap, clock=clock).reserve(tokens)
+
+
+def test_what_the_deployment_could_not_grant_is_not_taken_from_the_account(
+    clients: Clients, account: AccountId
+) -> None:
+    clock = FakeClock(datetime(2031, 2, 1, tzinfo=UTC))
+    with pytest.raises(DeploymentBudgetSpent):
+        a_budget(clients, account, account_cap=100, deployment_cap=99, clock=clock).reserve(100)
+
+    a_budget(clients, account, account_cap=100, clock=clock).reserve(100)
+
+
+def test_a_settled_month_is_the_reserved_one(clients: Clients, account: AccountId) -> None:
+    clock = FakeClock(datetime(2031, 3, 31, 23, 59, tzinfo=UTC))
+    budget = a_budget(clients, account, account_cap=100, clock=clock)
+    march = budget.reserve(100)
+    clock.sleep(60)
+    budget.reserve(100)
+
+    budget.settle(Spending(march, used=40))
+
+    with pytest.raises(BudgetSpent):
+        budget.reserve(1)
+    still_march = FakeClock(datetime(2031, 3, 31, tzinfo=UTC))
+    a_budget(clients, account, account_cap=100, clock=still_march).reserve(60)

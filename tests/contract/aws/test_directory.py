@@ -1,0 +1,20 @@
+"""The directory of linked accounts."""
+
+from local import aws
+from memorybox.accounts.model import AccountId
+from memorybox.adapters.aws.clients import Clients
+from memorybox.adapters.aws.directory import DynamoDirectory
+from memorybox.clock import SystemClock
+
+
+def test_the_directory_names_every_account_that_was_added_and_not_removed(
+    clients: Clients, account: AccountId
+) -> None:
+    directory = DynamoDirectory(clients.dynamodb, aws.MEMORY_TABLE, SystemClock())
+    added = [AccountId(f"{account}-{number}") for number in range(40)]
+    for account_id in [*added, added[0]]:
+        directory.add(account_id)
+    for account_id in [added[1], AccountId(f"{account}-stranger")]:
+        directory.remove(account_id)
+
+    assert sorted(directory) == sorted([added[0], *added[2:]])

@@ -1,0 +1,81 @@
+"""What the indexer finds in its queue."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from memorybox.accounts.model import AccountId
+from memorybox.adapters.aws.clients import Clients
+from memorybox.adapters.aws.queue import SqsChangeQueue
+
+
+@pytest.fixture
+def url(clients: Clients) -> Iterator[str]:
+    url = clients.sqs.create_queue(QueueName="queue-of-one-test")["QueueUrl"]
+    yield url
+    clients.sqs.delete_queue(QueueUrl=url)
+
+
+@pytest.fixture
+def queue(clients: Clients, account: AccountId, url: str) -> SqsChangeQueue:
+    return SqsChangeQueue(clients.sqs, url, account)
+
+
+def received(clients: Clients, url: str) -> list[dict[str, Any]]:
+    bodies: list[dict[str, Any]] = []
+    while True:
+        answer = clients.sqs.receive_message(
+            QueueUrl=url, MaxNumberOfMessages=10, VisibilityTimeout=60, WaitTimeSeconds=0
+        )
+        if not answer.get("Messages"):
+            return bodies
+        bodies += [json.loads(message["Body"]) for message in answer["Messages"]]
+
+
+def test_changed_paths_are_named_with_their_account(
+    clients: Clients, queue: SqsChangeQueue, url: str, account: AccountId
+) -> None:
+    queue.changed(["/garden/plan.md", '/☃/"\x01.md'])
+
+    assert received(clients, url) == [
+        {"account": account, "paths": ["/garden/plan.md", '/☃/"\x01.md']}
+    ]
+
+
+def test_to_go_on_is_a_message_without_paths(
+    clients: Clients, queue: SqsChangeQueue, url: str, account: AccountId
+) -> None:
+    queue.go_on()
+
+    assert received(clients, url) == [{"account": account}]
+
+
+def test_no_paths_are_no_message(clients: Clients, queue: SqsChangeQueue, url: str) -> None:
+    queue.changed([])
+
+    assert received(clients, url) == []
+
+
+def test_many_paths_are_spread_over_messages_of_a_hundred(
+    clients: Clients, queue: SqsChangeQueue, url: str
+) -> None:
+    paths = [f"/garden/{number}.md" for number in range(1_250)]
+
+    queue.changed(paths)
+
+    messages = [body["paths"] for body in received(clients, url)]
+    assert sorted(map(len, messages)) == [50] + [100] * 12
+    assert sorted(path for message in messages for path in message) == sorted(paths)
+
+
+def test_long_paths_make_messages_of_fewer(
+    clients: Clients, queue: SqsChangeQueue, url: str
+) -> None:
+    paths = [f"/☃/{number}".ljust(3_000, "☃") for number in range(40)]
+
+    queue.changed(paths)
+
+    messages = [body["paths"] for body in received(clients, url)]
+    assert sorted(path for message in messages for path in message) == sorted(paths)

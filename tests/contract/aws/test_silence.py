@@ -1,0 +1,151 @@
+"""AWS does not answer, or answers with a failure: the caller hears that it may work later."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from threading import Thread
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from local import ports
+from memorybox.accounts.model import AccountId
+from memorybox.adapters.aws.clients import Clients
+from memorybox.adapters.aws.errors import StorageSilent
+from memorybox.adapters.aws.guard import Guard
+from memorybox.adapters.aws.queue import SqsChangeQueue
+from memorybox.adapters.aws.session import Session
+from memorybox.adapters.aws.table import Cancelled, update
+from memorybox.adapters.aws.vault import KmsVault
+from memorybox.deadline import Deadline
+from tests.fakes.clock import FakeClock
+
+ALICE = AccountId("dbid:alice")
+
+Answer = tuple[int, dict[str, Any]]
+
+CONFLICT = (
+    400,
+    {
+        "__type": "com.amazonaws.dynamodb#TransactionCanceledException",
+        "CancellationReasons": [{"Code": "None"}, {"Code": "TransactionConflict"}],
+    },
+)
+REFUSED = (
+    400,
+    {
+        "__type": "com.amazonaws.dynamodb#TransactionCanceledException",
+        "CancellationReasons": [
+            {"Code": "TransactionConflict"},
+            {"Code": "ConditionalCheckFailed"},
+        ],
+    },
+)
+THROTTLED = (400, {"__type": "com.amazonaws.dynamodb#ThrottlingException"})
+FAILED = (500, {"__type": "InternalServerError"})
+INVALID = (400, {"__type": "com.amazonaws.dynamodb#ValidationException"})
+DONE: Answer = (200, {})
+
+
+@contextmanager
+def answering(*answers: Answer) -> Iterator[Clients]:
+    """Clients of a service that gives these answers in turn, and the last one for ever."""
+    waiting = list(answers)
+
+    class Service(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            status, content = waiting.pop(0) if len(waiting) > 1 else waiting[0]
+            body = json.dumps(content).encode()
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    with HTTPServer(("127.0.0.1", 0), Service) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        yield clients_of(server.server_port)
+        server.shutdown()
+        thread.join()
+
+
+def clients_of(port: int) -> Clients:
+    return Clients(
+        Guard(memory_table="memory", auth_table="auth"),
+        endpoint_url=f"http://127.0.0.1:{port}",
+        region_name="us-east-1",
+        aws_access_key_id="test",
+        aws_secret_access_key="test",
+    )
+
+
+def session_of(clients: Clients) -> Session:
+    return Session(clients.dynamodb, "memory", ALICE, Deadline.after(25, FakeClock()))
+
+
+def transact(session: Session) -> None:
+    writes = (update(session.key(sk), "SET one = :one", one=1) for sk in ("a", "b"))
+    session.transact(*writes)
+
+
+CALLS: list[Callable[[Clients], object]] = [
+    lambda clients: session_of(clients).get("account"),
+    lambda clients: list(session_of(clients).query("sk = :sk", sk="account")),
+    lambda clients: transact(session_of(clients)),
+    lambda clients: KmsVault(clients.kms, "key").open(b"x", account_id=ALICE, purpose="p"),
+    lambda clients: SqsChangeQueue(clients.sqs, "http://queue", ALICE).go_on(),
+]
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("answer", [THROTTLED, FAILED])
+def test_failures_and_throttling_are_told_as_silence(
+    call: Callable[[Clients], object], answer: Answer
+) -> None:
+    with answering(answer) as clients, pytest.raises(StorageSilent):
+        call(clients)
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_service_that_is_not_there_is_told_as_silence(
+    call: Callable[[Clients], object],
+) -> None:
+    with pytest.raises(StorageSilent):
+        call(clients_of(ports.free()))
+
+
+def test_one_failure_is_not_noticed() -> None:
+    with answering(FAILED, DONE) as clients:
+        assert session_of(clients).get("account") is None
+
+
+def test_a_conflict_with_another_transaction_is_tried_again() -> None:
+    with answering(CONFLICT, CONFLICT, CONFLICT, DONE) as clients:
+        transact(session_of(clients))
+
+
+def test_conflicts_without_an_end_are_told_as_silence_within_two_seconds() -> None:
+    with answering(CONFLICT) as clients:
+        session = session_of(clients)
+        with pytest.raises(StorageSilent):
+            transact(session)
+
+    assert session.deadline.clock.monotonic() < 2
+
+
+def test_a_condition_that_failed_is_told_even_beside_a_conflict() -> None:
+    with answering(REFUSED) as clients, pytest.raises(Cancelled) as cancelled:
+        transact(session_of(clients))
+
+    assert cancelled.value.failed == [False, True]
+
+
+def test_a_fault_of_our_own_is_not_hidden_as_silence() -> None:
+    with answering(INVALID) as clients, pytest.raises(ClientError):
+        transact(session_of(clients))

@@ -1,0 +1,45 @@
+"""The official Python client works with the product after a full sign-in."""
+
+import asyncio
+
+import pytest
+from mcp import Client
+from mcp.types import CallToolResult, TextContent
+
+from local.product import Product
+from tests.e2e.clients import Kept, connected
+
+pytestmark = pytest.mark.e2e
+
+T45 = "# Tomatoes\n\n- Planted 6 seedlings on 12 May.\n"
+
+
+async def texts(client: Client, tool: str, **arguments: object) -> list[str]:
+    result = await client.call_tool(tool, arguments)
+    assert isinstance(result, CallToolResult)
+    assert not result.is_error
+    return [block.text for block in result.content if isinstance(block, TextContent)]
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_a_note_is_written_added_to_read_patched_and_found(product: Product, mode: str) -> None:
+    async def story() -> None:
+        async with connected(f"{product.url}/mcp", Kept(), mode) as client:
+            file = {"workspace": f"garden-{mode}", "path": "tomatoes.md"}
+            [written] = await texts(client, "write", **file, text=T45)
+            assert written.endswith("\nIndexed for search.")
+            [appended] = await texts(client, "append", **file, text="- First fruit on 20 June.\n")
+            heading, text = await texts(client, "read", **file)
+            rev = appended.splitlines()[0].removeprefix("rev: ")
+            assert heading == f"rev: {rev}\nsize: 71 bytes"
+            assert text == T45 + "- First fruit on 20 June.\n"
+            edits = [{"old_text": "6 seedlings", "new_text": "8 seedlings"}]
+            await texts(client, "patch", **file, edits=edits, expected_rev=rev)
+            [found] = await texts(
+                client, "search", workspace=file["workspace"], query="when did the tomatoes fruit"
+            )
+            assert found.startswith(f"1. garden-{mode}/tomatoes.md  score 0.")
+            [listed] = await texts(client, "list", workspace="all")
+            assert f'"workspace":"garden-{mode}","path":"tomatoes.md","size":71' in listed
+
+    asyncio.run(story())
