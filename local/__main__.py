@@ -70,7 +70,7 @@ def _options(arguments: Sequence[str] | None) -> Options:
     )
     parser.add_argument("--folder", type=Path, default=Path("box"), help="where the notes are")
     parser.add_argument("--state", type=Path, default=Path(".local"), help="all that is not notes")
-    parser.add_argument("--workers", type=int, default=2, help="processes of each function")
+    parser.add_argument("--workers", type=int, default=4, help="most processes of a function")
     parser.add_argument("--model", choices=MODELS, default="minilm", help="what embeds the notes")
     given = parser.parse_args(arguments)
     return Options(

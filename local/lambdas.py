@@ -41,24 +41,24 @@ class Settings:
 
 
 class Function:
-    """One function with a fixed number of workers, each of which takes one event at a time.
+    """One function: a worker from the start, and another for an event that meets none idle.
 
-    Lambda would start another worker for an event that meets none idle; here it waits.
-    `sink` gets every line the workers print.
+    A worker takes one event at a time. With `most_workers` busy, an event waits. `sink` gets every
+    line that the workers print.
     """
 
-    def __init__(self, settings: Settings, sink: Sink, workers: int = 1) -> None:
+    def __init__(self, settings: Settings, sink: Sink, most_workers: int = 1) -> None:
         self.settings = settings
         self._sink = sink
-        self._idle: LifoQueue[_Worker] = LifoQueue()
-        for _ in range(workers):
-            self._idle.put(_Worker(settings, sink))
-        self._workers = set(self._idle.queue)
+        self._most_workers = most_workers
+        self._workers: set[_Worker] = set()
+        self._idle: LifoQueue[_Worker] = LifoQueue()  # the one used last is the warmest
         self._stopped = False
         self._lock = Lock()
+        self._idle.put(self._add())
 
     def await_start(self) -> None:
-        """Return when every worker is ready for its first event. Raises InitFailed."""
+        """Return when the first worker is ready for an event. Raises InitFailed."""
         for worker in list(self._workers):
             worker.await_start()
 
@@ -71,7 +71,7 @@ class Function:
         payload = json.dumps(event).encode()
         if len(payload) > MAX_PAYLOAD:
             raise PayloadTooLarge(f"The event has {len(payload)} bytes.")
-        worker = self._idle.get()
+        worker = self._take()
         try:
             if isinstance(worker.failure, WorkerDied):  # while it had nothing to do
                 worker = self._replace(worker)
@@ -92,15 +92,26 @@ class Function:
             for worker in self._workers:
                 worker.stop()
 
+    def _take(self) -> "_Worker":
+        """A worker that is nobody else's until it is put back."""
+        with self._lock:
+            may_grow = len(self._workers) < self._most_workers and not self._stopped
+            if may_grow and self._idle.empty():
+                return self._add()
+        return self._idle.get()
+
+    def _add(self) -> "_Worker":
+        worker = _Worker(self.settings, self._sink)
+        self._workers.add(worker)
+        return worker
+
     def _replace(self, worker: "_Worker") -> "_Worker":
         with self._lock:
             if self._stopped:
                 return worker
             worker.stop()
             self._workers.remove(worker)
-            successor = _Worker(self.settings, self._sink)
-            self._workers.add(successor)
-            return successor
+            return self._add()
 
 
 class _Worker:

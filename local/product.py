@@ -11,6 +11,7 @@ from typing import Final
 
 from local import aws, lines, ports
 from local.aws import Aws
+from local.dropbox import remembering
 from local.dropbox.accounts import Account
 from local.dropbox.folder import FolderStorage
 from local.dropbox.grants import App
@@ -37,8 +38,8 @@ class Options:
     port: int | None = None
     """The gateway's. The emulators take the next three. None: any that are free."""
     model: str = "minilm"
-    workers: int = 2
-    """Processes of each function."""
+    workers: int = 4
+    """Processes that each function may have. One starts at once, the others when needed."""
     functions: Path = _ROOT / "functions"
     environment: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     """What else the functions find in their environment."""
@@ -120,8 +121,9 @@ class Product:
         self.dropbox = DropboxEmulator(
             app, port=self._choose("Dropbox", 1), webhook_url=f"{self.url}/dropbox/webhook"
         )
-        notes = FolderStorage(self.options.folder, self.options.state / "dropbox")
-        self.account = self.dropbox.add_account(storage=notes)
+        state = self.options.state / "dropbox"
+        self.account = self.dropbox.add_account(storage=FolderStorage(self.options.folder, state))
+        remembering.keep(self.dropbox.grants, state / "grants.json")
         self.dropbox.start()
         self._running.callback(self.dropbox.stop)
 

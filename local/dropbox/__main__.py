@@ -1,11 +1,11 @@
 """`python -m local.dropbox`: one account whose app folder is a real folder."""
 
 import argparse
-import json
 import signal
 import threading
 from pathlib import Path
 
+from local.dropbox import remembering
 from local.dropbox.accounts import Profile
 from local.dropbox.folder import FolderStorage
 from local.dropbox.grants import App
@@ -18,7 +18,7 @@ def main() -> None:
     emulator = DropboxEmulator(app, port=options.port, webhook_url=options.webhook_url)
     profile = Profile(email=options.email, plan=options.plan)
     account = emulator.add_account(profile, FolderStorage(options.folder, options.state))
-    _keep_grants(emulator, options.state / "grants.json")
+    remembering.keep(emulator.grants, options.state / "grants.json")
     if options.auto_approve:
         emulator.auto_approve = account.account_id
     stop = threading.Event()
@@ -27,19 +27,6 @@ def main() -> None:
     with emulator:
         print(f"Dropbox emulator: {emulator.base_url}  folder: {options.folder}", flush=True)
         stop.wait()
-
-
-def _keep_grants(emulator: DropboxEmulator, file: Path) -> None:
-    """So that whoever signed in before a restart still is."""
-
-    def save() -> None:
-        new = file.with_suffix(".new")
-        new.write_text(json.dumps(emulator.grants.snapshot()), encoding="utf-8")
-        new.replace(file)
-
-    if file.exists():
-        emulator.grants.restore(json.loads(file.read_text(encoding="utf-8")))
-    emulator.grants.on_change = save
 
 
 def _options() -> argparse.Namespace:

@@ -59,7 +59,9 @@ class Account:
         on_change: Callable[["Account"], None],
     ) -> None:
         self.uid = 1_000_000 + number
-        self.namespace = 0x33B284000 + number
+        self.namespace = 0x33B284000 + 2 * number
+        """The app folder's own, the second half of every rev."""
+        self.home_namespace = self.namespace + 1
         seed = sha256(f"account {number}".encode()).digest()
         self.account_id = ("dbid:" + base64url(seed))[:_ACCOUNT_ID_LENGTH].ljust(40, "0")
         self.profile = profile
@@ -94,6 +96,18 @@ class Account:
         if changes:
             self._on_change(self)
 
+    def write(self, path_display: str, data: bytes, modified: datetime | None = None) -> File:
+        """A new revision with these bytes, whatever is there."""
+        with self.changing() as tree:
+            now = self.now()
+            return tree.write(
+                path_display,
+                size=len(data),
+                content_hash=self.storage.keep(data),
+                client_modified=modified or now,
+                at=now,
+            )
+
     def notice_outside_edits(self, path_lower: str | None = None) -> None:
         """Bring edits that were made past the API into the tree, as new revisions."""
         with self.lock:
@@ -104,13 +118,7 @@ class Account:
     def _take_over(self, tree: Tree, edit: OutsideEdit) -> None:
         match edit:
             case Wrote():
-                tree.write(
-                    edit.path_display,
-                    size=len(edit.data),
-                    content_hash=self.storage.keep(edit.data),
-                    client_modified=edit.modified,
-                    at=self.now(),
-                )
+                self.write(edit.path_display, edit.data, edit.modified)
             case MadeFolder():
                 tree.make_folder(edit.path_display, self.now())
             case Removed():
@@ -129,13 +137,7 @@ class Account:
 
     def put(self, path: str, data: bytes | str) -> File:
         """Write a file, whatever is there, with a new rev."""
-        raw = data.encode() if isinstance(data, str) else data
-        with self.changing() as tree:
-            key = self.storage.keep(raw)
-            now = self.now()
-            return tree.write(
-                paths.stored(path), size=len(raw), content_hash=key, client_modified=now, at=now
-            )
+        return self.write(paths.stored(path), data.encode() if isinstance(data, str) else data)
 
     def make_folder(self, path: str) -> None:
         with self.changing() as tree:
@@ -162,8 +164,7 @@ class Account:
     def files(self) -> dict[str, bytes]:
         """Every file's bytes by its path as shown."""
         with self.lock:
-            entries = [self.tree.get(path) for path in self.tree.subtree("")]
-        files = (entry for entry in entries if isinstance(entry, File))
+            files = [entry for _, entry in self.tree.walk() if isinstance(entry, File)]
         return {file.path_display: self.storage.read(file.content_hash) for file in files}
 
     # Listings.

@@ -36,6 +36,9 @@ class Call:
     def bad_argument(self, text: str) -> Refusal:
         return bad_argument(self.route, self.place, text)
 
+    def root_refused(self, field: str) -> Refusal:
+        return self.bad_argument(f"{field}: The root folder is unsupported.")
+
 
 @dataclass(frozen=True, slots=True)
 class Download:

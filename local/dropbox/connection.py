@@ -1,8 +1,10 @@
 """HTTP/1.1 on a socket. Each answer is one write, so Nagle and delayed ACKs cost nothing."""
 
 import socket
+import sys
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from email.utils import format_datetime
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -21,21 +23,19 @@ class Connection(BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
-    rbufsize = 64 * 1024
 
     def setup(self) -> None:
         super().setup()
-        self._server.opened(self.connection)
-
-    def finish(self) -> None:
-        super().finish()
-        self._server.closed(self.connection)
+        self._is_stale = False
 
     @property
     def _server(self) -> "HttpServer":
         return cast(HttpServer, self.server)
 
     def _serve(self) -> None:
+        if self._is_stale:
+            self.close_connection = True
+            return
         self._body: bytes | None = None
         request = Request(
             self.command, self.path, cast(Mapping[str, str], self.headers), self._read_body
@@ -46,7 +46,8 @@ class Connection(BaseHTTPRequestHandler):
             return
         self._read_body()  # what the client still sends must not be taken for its next request
         self._send(outcome.response, is_cut=outcome.is_cut)
-        self.close_connection = self.close_connection or outcome.is_cut or outcome.closes
+        self._is_stale = outcome.goes_stale
+        self.close_connection = self.close_connection or outcome.is_cut
 
     do_GET = do_POST = do_HEAD = do_PUT = do_DELETE = do_OPTIONS = _serve  # noqa: N815
 
@@ -103,24 +104,26 @@ class HttpServer(ThreadingHTTPServer):
         self._open: set[socket.socket] = set()
         self._lock = threading.Lock()
 
-    def opened(self, connection: socket.socket) -> None:
+    def get_request(self) -> tuple[socket.socket, Any]:
+        connection, address = super().get_request()
         with self._lock:
             self._open.add(connection)
+        return connection, address
 
-    def closed(self, connection: socket.socket) -> None:
+    def shutdown_request(self, request: Any) -> None:
         with self._lock:
-            self._open.discard(connection)
+            self._open.discard(request)
+        super().shutdown_request(request)
 
     def close(self) -> None:
         self.shutdown()
         with self._lock:
             for connection in self._open:
-                connection.shutdown(socket.SHUT_RDWR)
+                with suppress(OSError):  # the client closed it already
+                    connection.shutdown(socket.SHUT_RDWR)
         self.server_close()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that went away is no error; anything else is shown."""
-        import sys
-
-        if not isinstance(sys.exception() if hasattr(sys, "exception") else None, OSError):
+        if not isinstance(sys.exc_info()[1], OSError):
             super().handle_error(request, client_address)

@@ -7,23 +7,21 @@ POST accounts, token, edits, knobs, faults, webhooks, verify, clock, app, reset 
 from collections.abc import Callable
 from dataclasses import asdict, fields
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
 from local.dropbox.accounts import Account, Profile
 from local.dropbox.entries import Json
 from local.dropbox.exchange import Request
 from local.dropbox.faults import Effect, Fault
 from local.dropbox.knobs import Content, Knobs
+from local.dropbox.service import Service
 from local.dropbox.wire import JSON_TYPE, TEXT_TYPE, Response, decoded, encoded, result
 
-if TYPE_CHECKING:
-    from local.dropbox.service import Service
+CONTROL = "/_emulator/"
 
 
 class Control:
-    PREFIX: ClassVar[str] = "/_emulator/"
-
-    def __init__(self, service: "Service") -> None:
+    def __init__(self, service: Service) -> None:
         self._service = service
         self._reads: dict[str, Callable[[dict[str, str]], Any]] = {
             "counts": self._counts,
@@ -45,7 +43,7 @@ class Control:
         }
 
     def answer(self, request: Request) -> Response:
-        name = request.path.removeprefix(self.PREFIX)
+        name = request.path.removeprefix(CONTROL)
         body = request.body()
         try:
             if request.method == "GET" and name in self._reads:

@@ -14,6 +14,7 @@ from local.dropbox.grants import AccessToken, Grants
 from local.dropbox.handouts import Handouts
 from local.dropbox.knobs import AppFolder, Connection
 from local.dropbox.listing import Cursor, CursorMalformed
+from local.dropbox.roots import check_path_root
 from local.dropbox.routes.table import ROUTES
 from local.dropbox.wire import (
     JSON_TYPE,
@@ -97,6 +98,7 @@ class Api:
             raise unauthorized("expired_access_token")
         if route.scope and route.scope not in access.scopes:
             raise unauthorized("missing_scope", required_scope=route.scope)
+        check_path_root(visit.request, visit.account)
         return access
 
     def _owner(self, argument: Any) -> Account | None:

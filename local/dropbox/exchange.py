@@ -52,5 +52,5 @@ class Outcome:
     response: Response | None
     is_cut: bool = False
     """Close in the middle of the body."""
-    closes: bool = False
-    """Close after the answer without having said so."""
+    goes_stale: bool = False
+    """Let the connection be found dead by the next request on it."""

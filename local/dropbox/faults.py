@@ -16,7 +16,7 @@ class Effect(StrEnum):
     LOST_REQUEST = "lost_request"  # the connection closes before the body is read
     LOST_RESPONSE = "lost_response"  # the connection closes after the commit
     HALF_ANSWER = "half_answer"  # it closes in the middle of the answer's body
-    STALE = "stale"  # a good answer, then the kept connection closes without a word
+    STALE = "stale"  # a good answer, but the next request on this connection finds it dead
     ANSWER = "answer"  # this answer, instead of working on the call
     ANSWER_AFTER_COMMIT = "answer_after_commit"
 

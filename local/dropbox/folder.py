@@ -4,35 +4,19 @@ The folder is written before the journal. A crash between the two leaves a file 
 does not know, which the next start takes for an edit: nothing is lost.
 """
 
-import os
 import shutil
-import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TypeAlias
 from uuid import uuid4
 
 from local.dropbox import paths
 from local.dropbox.entries import File, Folder, content_hash
 from local.dropbox.journal import from_line, to_line
+from local.dropbox.scan import CACHE, Inventory, OnDisk, has_news, scan, signature
 from local.dropbox.storage import MadeFolder, OutsideEdit, Removed, Wrote
 from local.dropbox.tree import Change
-
-_CACHE = ".dropbox.cache"  # where the desktop program, too, writes a file before it moves it in
-
-_Signature: TypeAlias = tuple[int, int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class _OnDisk:
-    """An entry of the folder. `signature` is None for a folder, and for a file not yet read."""
-
-    path: Path
-    is_folder: bool
-    signature: _Signature | None = None
-    content_hash: str = field(default="", compare=False)
 
 
 class FolderStorage:
@@ -40,9 +24,9 @@ class FolderStorage:
 
     def __init__(self, folder: Path, state: Path) -> None:
         self._folder, self._state = folder, state
-        self._cache = folder / _CACHE
+        self._cache = folder / CACHE
         self._bytes = state / "revisions"
-        self._known: dict[str, _OnDisk] = {}
+        self._known = Inventory()
         for directory in (folder, self._bytes):
             directory.mkdir(parents=True, exist_ok=True)
         self._log = state / "journal.jsonl"
@@ -70,13 +54,14 @@ class FolderStorage:
             log.writelines(to_line(change) + "\n" for change in changes)
 
     def outside_edits(self, path_lower: str | None = None) -> Iterator[OutsideEdit]:
-        """A file that is as it was recorded costs one look; anything else a walk of the folder."""
-        if path_lower is not None and self._is_unchanged(path_lower):
+        """One path that is as it was recorded costs one look; anything else a walk."""
+        if path_lower is not None and self._is_as_known(path_lower):
             return
-        found = dict(self._walk(self._folder, ""))
+        found = scan(self._folder, self._known)
         yield from self._removed(found)
-        for path, now in found.items():
-            yield from self._edited(path, now)
+        for key, now in found.items():
+            if self._known.get(key) is not now:
+                yield from self._edited(key, now)
 
     def _read_log(self) -> Iterator[Change]:
         """Whole lines only: what a crash cut off was never answered."""
@@ -90,28 +75,23 @@ class FolderStorage:
     # From the journal to the folder.
 
     def _know(self, change: Change) -> None:
+        key = change.path_lower
         match change.entry:
             case None:
-                self._forget(change.path_lower)
+                self._known.forget(key)
             case Folder():
-                path = self._place(change.path_display)
-                self._known[change.path_lower] = _OnDisk(path, is_folder=True)
+                self._known.put(key, OnDisk(self._place(change.path_display), is_folder=True))
             case File():
-                path = self._place(change.path_display)
-                known = _OnDisk(path, is_folder=False, content_hash=change.entry.content_hash)
-                self._known[change.path_lower] = known
+                place, kept = self._place(change.path_display), change.entry.content_hash
+                self._known.put(key, OnDisk(place, is_folder=False, content_hash=kept))
 
-    def _place(self, path_display: str) -> Path:
+    def _place(self, path_display: str) -> str:
         """Where a path is on disk: as it is written there, else as it is shown."""
         known = self._known.get(paths.lower(path_display))
         if known is not None:
             return known.path
         above = self._known.get(paths.lower(paths.parent_of(path_display)))
-        return (above.path if above else self._folder) / paths.name_of(path_display)
-
-    def _forget(self, path_lower: str) -> None:
-        for known in [p for p in self._known if p == path_lower or paths.is_under(p, path_lower)]:
-            del self._known[known]
+        return f"{above.path if above else self._folder}/{paths.name_of(path_display)}"
 
     def _show(self, change: Change) -> None:
         """Make the folder say what the change says, unless it does already."""
@@ -119,9 +99,9 @@ class FolderStorage:
         match change.entry:
             case None:
                 if known is not None:
-                    _delete(known.path)
+                    _delete(Path(known.path))
             case Folder():
-                self._place(change.path_display).mkdir(parents=True, exist_ok=True)
+                Path(self._place(change.path_display)).mkdir(parents=True, exist_ok=True)
             case File():
                 if known is not None and known.content_hash == change.entry.content_hash:
                     return
@@ -130,84 +110,53 @@ class FolderStorage:
         self._know(change)
 
     def _write_file(self, path_display: str, file: File) -> None:
-        place = self._place(path_display)
+        place = Path(self._place(path_display))
         place.parent.mkdir(parents=True, exist_ok=True)
         self._cache.mkdir(parents=True, exist_ok=True)
         _write(place, self.read(file.content_hash), by_way_of=self._cache)
-        signature = _signature(place.stat())
-        known = _OnDisk(place, False, signature, file.content_hash)
-        self._known[paths.lower(path_display)] = known
+        written = OnDisk(str(place), False, signature(place.stat()), file.content_hash)
+        self._known.put(paths.lower(path_display), written)
 
     # From the folder to the journal.
 
-    def _is_unchanged(self, path_lower: str) -> bool:
-        known = self._known.get(path_lower)
-        if known is None or known.signature is None:
-            return False
+    def _is_as_known(self, key: str) -> bool:
+        """True only if a walk would find nothing at this path that is not known."""
+        known = self._known.get(key)
+        if known is None:
+            return not has_news(self._nearest_folder(key), self._known)
         try:
-            return _signature(known.path.lstat()) == known.signature
+            return known.signature == signature(Path(known.path).lstat())
         except OSError:
             return False
 
-    def _walk(self, directory: Path, above: str) -> Iterator[tuple[str, _OnDisk]]:
-        """What Dropbox would sync, a folder before its children, by lowered path."""
-        seen: set[str] = set()
-        for item in self._items(directory, above):
-            shown = f"{above}/{paths.stored(item.name)}"
-            path_lower = paths.lower(shown)
-            if path_lower in seen:
-                continue  # differs from a sibling by case or normal form only
-            seen.add(path_lower)
-            if item.is_dir(follow_symlinks=False):
-                yield path_lower, _OnDisk(Path(item.path), is_folder=True)
-                yield from self._walk(Path(item.path), shown)
-            elif item.is_file(follow_symlinks=False):
-                signature = _signature(item.stat(follow_symlinks=False))
-                yield path_lower, _OnDisk(Path(item.path), False, signature)
+    def _nearest_folder(self, key: str) -> str:
+        """Where an entry of this key, or the folder it is in, would have to appear."""
+        above = (self._known.get(one) for one in reversed(paths.ancestors(key)))
+        return next((one.path for one in above if one is not None), str(self._folder))
 
-    def _items(self, directory: Path, above: str) -> "list[os.DirEntry[str]]":
-        """Names that Dropbox takes; of two that collide, the one that is known comes first."""
-        try:
-            items = [item for item in os.scandir(directory) if _is_synced(item.name)]
-        except FileNotFoundError:
-            return []
+    def _removed(self, found: dict[str, OnDisk]) -> Iterator[OutsideEdit]:
+        for key in self._known:
+            known, now = self._known.get(key), found.get(key)
+            if known is not None and (now is None or now.is_folder != known.is_folder):
+                self._known.forget(key)
+                yield Removed(key)
 
-        def is_new(item: "os.DirEntry[str]") -> bool:
-            known = self._known.get(paths.lower(f"{above}/{paths.stored(item.name)}"))
-            return known is None or known.path != Path(item.path)
-
-        return sorted(items, key=lambda item: (is_new(item), item.name))
-
-    def _removed(self, found: dict[str, _OnDisk]) -> Iterator[OutsideEdit]:
-        for path, known in sorted(self._known.items()):
-            now = found.get(path)
-            gone = now is None or now.is_folder != known.is_folder
-            if gone and path in self._known:
-                self._forget(path)
-                yield Removed(path)
-
-    def _edited(self, path: str, now: _OnDisk) -> Iterator[OutsideEdit]:
-        known = self._known.get(path)
-        shown = self._shown(now.path)
+    def _edited(self, key: str, now: OnDisk) -> Iterator[OutsideEdit]:
+        known = self._known.get(key)
+        shown = paths.stored("/" + Path(now.path).relative_to(self._folder).as_posix())
         if now.is_folder:
-            self._known[path] = now
+            self._known.put(key, now)
             if known is None:
                 yield MadeFolder(shown)
             return
-        if known is not None and known.signature == now.signature:
-            return
         try:
-            data = now.path.read_bytes()
-        except FileNotFoundError:
+            data = Path(now.path).read_bytes()
+        except OSError:  # gone meanwhile, or not ours to read
             return
-        key = content_hash(data)
-        self._known[path] = _OnDisk(now.path, False, now.signature, key)
-        if known is None or known.content_hash != key:
-            modified = datetime.fromtimestamp(now.path.stat().st_mtime, UTC)
-            yield Wrote(shown, data, modified.replace(microsecond=0))
-
-    def _shown(self, path: Path) -> str:
-        return paths.stored("/" + path.relative_to(self._folder).as_posix())
+        kept = content_hash(data)
+        self._known.put(key, replace(now, content_hash=kept))
+        if known is None or known.content_hash != kept:
+            yield Wrote(shown, data, _modified(now))
 
 
 def _birth(state: Path) -> str:
@@ -218,23 +167,10 @@ def _birth(state: Path) -> str:
     return file.read_text(encoding="ascii")
 
 
-def _is_synced(name: str) -> bool:
-    if name == _CACHE or not _is_unicode(name):
-        return False
-    path = "/" + unicodedata.normalize("NFC", name)
-    return not (paths.is_malformed(path) or paths.is_disallowed(path))
-
-
-def _is_unicode(name: str) -> bool:
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _signature(stat: os.stat_result) -> _Signature:
-    return stat.st_mtime_ns, stat.st_size, stat.st_ino
+def _modified(file: OnDisk) -> datetime:
+    """In whole seconds, as Dropbox keeps times."""
+    nanoseconds = file.signature[0] if file.signature else 0
+    return datetime.fromtimestamp(nanoseconds // 10**9, UTC)
 
 
 def _write(path: Path, data: bytes, *, by_way_of: Path) -> None:

@@ -60,6 +60,15 @@ class Handouts:
     copy_references: dict[str, CopyReference] = field(default_factory=dict)
     shared_links: dict[str, SharedLink] = field(default_factory=dict)
 
+    def clear(self) -> None:
+        for given in (
+            self.temporary_links,
+            self.upload_links,
+            self.copy_references,
+            self.shared_links,
+        ):
+            given.clear()
+
 
 def secret_key() -> str:
     return secrets.token_urlsafe(24)

@@ -6,6 +6,8 @@ from types import TracebackType
 
 from local.dropbox.clock import EmulatedClock
 from local.dropbox.connection import HttpServer
+from local.dropbox.control import CONTROL, Control
+from local.dropbox.exchange import Outcome, Request
 from local.dropbox.grants import App
 from local.dropbox.service import Service
 
@@ -29,7 +31,7 @@ class DropboxEmulator(Service):
         seed: int = 0,
     ) -> None:
         clock = EmulatedClock(start_time)
-        self._http = HttpServer(port, self.answer, clock)
+        self._http = HttpServer(port, self._outcome, clock)
         self.base_url = f"http://127.0.0.1:{self._http.server_port}"
         super().__init__(
             app or App(), clock, base_url=self.base_url, webhook_url=webhook_url, seed=seed
@@ -63,6 +65,11 @@ class DropboxEmulator(Service):
         trace: TracebackType | None,
     ) -> None:
         self.stop()
+
+    def _outcome(self, request: Request) -> Outcome:
+        if request.path.startswith(CONTROL):
+            return Outcome(Control(self).answer(request))
+        return self.answer(request)
 
     def _look_at_folders(self) -> None:
         while not self.stopping.wait(_LOOK_SECONDS):

@@ -61,6 +61,12 @@ class Tree:
             yield child
             yield from self.subtree(child)
 
+    def walk(self, path_lower: str = "") -> Iterator[tuple[str, Entry]]:
+        """What is at a path and then all that is below it, each with its lowered path."""
+        for path in (path_lower, *self.subtree(path_lower)):
+            if path in self._entries:
+                yield path, self._entries[path]
+
     def children(self, path_lower: str) -> Iterator[str]:
         yield from sorted(self._children.get(path_lower, ()))
 
@@ -120,8 +126,7 @@ class Tree:
     def _copies(self, path_lower: str, to_display: str) -> list[Entry]:
         depth = len(path_lower.split("/"))
         copies: list[Entry] = []
-        for source in (path_lower, *self.subtree(path_lower)):
-            entry = self._entries[source]
+        for _, entry in self.walk(path_lower):
             below = entry.path_display.split("/")[depth:]
             copies.append(replace(entry, path_display="/".join((to_display, *below))))
         return copies
@@ -169,8 +174,8 @@ class Tree:
             self.by_rev[entry.rev] = entry
 
     def _drop(self, path_lower: str, at: datetime) -> None:
-        for gone in (path_lower, *self.subtree(path_lower)):
-            entry = self._entries.pop(gone)
+        for gone, entry in list(self.walk(path_lower)):
+            del self._entries[gone]
             self.used -= _size(entry)
             self._path_of.pop(entry.id, None)
             self._children.pop(gone, None)

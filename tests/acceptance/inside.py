@@ -1,7 +1,11 @@
 """The product in this process: everything below HTTP is real but the stores of AWS."""
 
 import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from random import Random
 from threading import Lock
 
@@ -9,26 +13,43 @@ import requests
 
 from local.dropbox.server import DropboxEmulator
 from local.openai import EmbeddingsServer
-from memorybox.adapters.dropbox.client import Client
+from memorybox.adapters.dropbox.client import Client, Tokens
 from memorybox.adapters.dropbox.files import DropboxFileStore
+from memorybox.adapters.openai.embedder import OpenAIEmbedder
+from memorybox.bootstrap import CALL_SECONDS, Threads
 from memorybox.deadline import Deadline
-from memorybox.files.model import StoredFile
 from memorybox.files.service import Files
 from memorybox.mcp.server import Answer, McpServer
-from memorybox.search.parts import MAX_FILE, parts_of
-from memorybox.search.results import IndexedNow, IndexOutcome, NoText, SearchResult, TooLarge
+from memorybox.search.budget import month_of
+from memorybox.search.catalog import Catalog
+from memorybox.search.catchup import CatchUp
+from memorybox.search.drafts import Drafter
+from memorybox.search.indexer import Indexer
+from memorybox.search.model import Recipe
+from memorybox.search.parallel import Parallel
+from memorybox.search.parts import SPLITTING_VERSION
+from memorybox.search.recorder import Recorder
+from memorybox.search.service import Search
+from memorybox.search.terms import TERMS_VERSION, Lexicon
 from memorybox.toolsets.catalogue import MEMORY, READ, WRITE
 from memorybox.toolsets.memory import MemoryTools
 from tests.acceptance.box import Box
+from tests.acceptance.model import SteeredModel
 from tests.fakes.commands import CommandBook, InMemoryCommandLog
 from tests.fakes.leases import InMemoryLeases, LeaseBook
+from tests.fakes.search import InMemoryBudgetLedger, InMemoryIndexStore, InMemoryPackStore
 
-SECONDS_OF_A_CALL = 25.0
-_JSON = {"content-type": "application/json", "mcp-protocol-version": "2025-11-25"}
+MONTHLY_TOKENS = 84_745_762
+SHORT_SLEEP = 0.02
+_HEADERS = {"content-type": "application/json", "mcp-protocol-version": "2025-11-25"}
+
+
+def _nothing() -> None:
+    """Nothing happens."""
 
 
 class MovableClock:
-    """The clock of the machine, which a test may move on. Of a long pause most is skipped."""
+    """The clock of the machine, which a test may move on. Of a long sleep most is skipped."""
 
     def __init__(self) -> None:
         self._ahead = 0.0
@@ -41,7 +62,7 @@ class MovableClock:
         return time.monotonic() + self._ahead
 
     def sleep(self, seconds: float) -> None:
-        waited = min(seconds, 0.02)
+        waited = min(seconds, SHORT_SLEEP)
         time.sleep(waited)
         self.advance(seconds - waited)
 
@@ -53,42 +74,99 @@ class MovableClock:
         self.advance((moment - self.now()).total_seconds())
 
 
-class _Index:  # stand-in
-    def index_now(self, stored: StoredFile) -> IndexOutcome:
-        if len(stored.data) > MAX_FILE:
-            return TooLarge()
-        n = len(parts_of(stored.data))
-        return IndexedNow(n) if n else NoText()
+@dataclass(frozen=True, slots=True)
+class World:
+    """What all boxes share."""
 
-    def search(self, workspace: str | None, query: str, limit: int) -> SearchResult:
-        return SearchResult((), (), 0, False)
+    service: DropboxEmulator
+    session: requests.Session
+    model: SteeredModel
+    embeddings: EmbeddingsServer
+    embedder: OpenAIEmbedder
+    threads: ThreadPoolExecutor
 
 
 class InsideBox(Box):
     """A box whose clock and stores a test can reach."""
 
-    def __init__(
-        self, service: DropboxEmulator, embeddings: EmbeddingsServer, session: requests.Session
-    ) -> None:
-        super().__init__(service, service.add_account(), embeddings)
+    def __init__(self, world: World) -> None:
+        super().__init__(world.service, world.service.add_account(), world.embeddings)
         self.clock = MovableClock()
+        self.model = world.model
+        self.weight = 0.5
+        """Of the words, beside the meaning."""
+
+        self.seconds = CALL_SECONDS
+        """How long a call may take."""
+
+        self.parallel: Parallel = Threads(world.threads)
+        self.step: Callable[[], None] = _nothing
+        """Happens before a call with a command_id begins, and before each of its uploads."""
+
+        self._world = world
+        token = world.service.token(self.dropbox)
+        self.tokens: Tokens = lambda refused=None: token
         self._random = Random(0)
-        self._session = session
-        self._token = service.token(self.dropbox)
-        self._leases = LeaseBook()
-        self._commands = CommandBook()
+        self._calls = count(1)
+        self.lose_all_data()
 
     def post(self, body: bytes) -> Answer:
-        deadline = Deadline.after(SECONDS_OF_A_CALL, self.clock)
-        client = Client(self._session, self._access_token, deadline, self._random.random)
-        leases = InMemoryLeases(self._leases, deadline)
-        tools = MemoryTools(
-            Files(DropboxFileStore(client), leases, client.pause),
-            _Index(),
-            InMemoryCommandLog(self._commands, deadline),
-        )
-        server = McpServer(MEMORY, tools.call, lambda: "reference-1")
-        return server.answer(_JSON, body, frozenset({READ, WRITE}))
+        server = McpServer(MEMORY, self.tools().call, lambda: "4f2a")
+        return server.answer(_HEADERS, body, frozenset({READ, WRITE}))
 
-    def _access_token(self, *, refused: str | None = None) -> str:
-        return self._token
+    def tools(self) -> MemoryTools:
+        """The tools for one call, which begins now."""
+        deadline = Deadline.after(self.seconds, self.clock)
+        client = Client(self._world.session, self.tokens, deadline, self._random.random)
+        store = DropboxFileStore(client)
+        leases = InMemoryLeases(self.leases, deadline)
+        return MemoryTools(
+            Files(store, leases, client.pause),
+            self._search(store, leases, deadline),
+            InMemoryCommandLog(self.commands, deadline, self.step),
+        )
+
+    def lose_all_data(self) -> None:
+        """Let our stores hold nothing of this account."""
+        self.ledger = InMemoryBudgetLedger(self.clock, cap=MONTHLY_TOKENS)
+        self.index = InMemoryIndexStore(self.ledger, self.clock)
+        self.packs = InMemoryPackStore()
+        self.leases = LeaseBook()
+        self.commands = CommandBook()
+
+    def leave(self, tokens: int) -> None:
+        """Let so many tokens be left of this month."""
+        self.ledger.spent[month_of(self.clock.now())] = MONTHLY_TOKENS - tokens
+
+    def spent(self) -> int:
+        """The tokens of this month that are counted as spent."""
+        return self.ledger.spent.get(month_of(self.clock.now()), 0)
+
+    def _search(
+        self, store: DropboxFileStore, leases: InMemoryLeases, deadline: Deadline
+    ) -> Search:
+        embedder = self._world.embedder
+        recipe = Recipe(embedder.model, embedder.dims, SPLITTING_VERSION, TERMS_VERSION)
+        catalog = Catalog(self.index, self.packs, Recorder(store, self.index))
+        indexer = Indexer(
+            index=self.index,
+            ledger=self.ledger,
+            embedder=embedder,
+            drafter=Drafter(recipe, Lexicon(b"sixteen bytes ok")),
+            catalog=catalog,
+            parallel=self.parallel,
+            owner=f"call {next(self._calls)}",
+            deadline=deadline,
+        )
+        return Search(
+            catalog=catalog,
+            catch_up=CatchUp(store, self.index, indexer, self.parallel, self.clock),
+            leases=leases,
+            ledger=self.ledger,
+            embedder=embedder,
+            parallel=self.parallel,
+            clock=self.clock,
+            deadline=deadline,
+            weight=self.weight,
+            monthly_tokens=MONTHLY_TOKENS,
+        )

@@ -66,9 +66,7 @@ def test_appends_at_once_all_succeed_and_none_is_lost(box: Box) -> None:
     box.dropbox.put("/garden/tomatoes.md", T45)
     texts = [f"- entry {number}\n" for number in range(5)]
 
-    results = box.together(
-        *[partial(box.call, "append", **TOMATOES, text=text) for text in texts]
-    )
+    results = box.together(*[partial(box.call, "append", **TOMATOES, text=text) for text in texts])
 
     assert [result.is_error for result in results] == [False] * 5
     stored = box.dropbox.read("/garden/tomatoes.md").decode()

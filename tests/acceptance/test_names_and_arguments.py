@@ -45,9 +45,7 @@ def not_allowed(path: str, reason: str) -> str:
 def test_each_tool_takes_its_own_arguments(box: Box) -> None:
     tools = box.request("tools/list", {})["tools"]
 
-    assert {
-        tool["name"]: ", ".join(tool["inputSchema"]["properties"]) for tool in tools
-    } == TAKES
+    assert {tool["name"]: ", ".join(tool["inputSchema"]["properties"]) for tool in tools} == TAKES
     assert {tool["name"]: tool["inputSchema"]["required"] for tool in tools} == {
         "list": ["workspace"],
         "read": ["workspace", "path"],
@@ -154,9 +152,7 @@ def test_dropbox_s_special_forms_are_plain_letters_inside_a_path(box: Box, path:
 
 @pytest.mark.promise("P-103", "P-105")
 @pytest.mark.parametrize("workspace", ["id:abc", "ns:123", "rev:0165f1c6d"])
-def test_dropbox_s_special_forms_are_plain_letters_as_a_workspace(
-    box: Box, workspace: str
-) -> None:
+def test_dropbox_s_special_forms_are_plain_letters_as_a_workspace(box: Box, workspace: str) -> None:
     box.says("write", workspace=workspace, path="x.md", text="x")
 
     assert box.dropbox.files() == {f"/{workspace}/x.md": b"x"}
@@ -279,9 +275,7 @@ def test_the_key_of_a_name_is_dropbox_s_own(box: Box) -> None:
 @pytest.mark.promise("P-107", "T-36")
 @pytest.mark.parametrize("rev", ["", "abc", "null", "latest", REV.upper(), f"{REV} ", "0165f1c6"])
 @pytest.mark.parametrize("tool", ["write", "patch"])
-def test_what_is_no_rev_is_refused_before_dropbox_is_asked(
-    box: Box, tool: str, rev: str
-) -> None:
+def test_what_is_no_rev_is_refused_before_dropbox_is_asked(box: Box, tool: str, rev: str) -> None:
     assert box.refuses(tool, **{**GOOD[tool], "expected_rev": rev}) == (
         f'expected_rev "{rev}" is not a rev. Read the file and pass the rev it gives. '
         "Nothing was written."

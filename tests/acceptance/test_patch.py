@@ -53,9 +53,7 @@ def ambiguous(number: int, of: int, count: int, lines: str) -> str:
 def test_a_patch_replaces_the_text_and_answers_the_new_rev(box: Box) -> None:
     old = box.dropbox.put("/garden/a.md", T71).rev
 
-    answer = box.says(
-        "patch", **A, edits=[edit("6 seedlings", "8 seedlings")], expected_rev=old
-    )
+    answer = box.says("patch", **A, edits=[edit("6 seedlings", "8 seedlings")], expected_rev=old)
 
     assert box.rev("/garden/a.md") != old
     assert answer == f"rev: {box.rev('/garden/a.md')}\nIndexed for search."
@@ -263,9 +261,7 @@ def test_a_patch_may_leave_an_empty_file(box: Box) -> None:
         json.dumps(edit("A=1", "A=7")),
     ],
 )
-def test_edits_may_be_a_list_or_one_object_and_either_as_json_text(
-    box: Box, edits: object
-) -> None:
+def test_edits_may_be_a_list_or_one_object_and_either_as_json_text(box: Box, edits: object) -> None:
     rev = box.dropbox.put("/garden/a.md", "A=1\nB=2\n").rev
 
     box.says("patch", **A, edits=edits, expected_rev=rev)

@@ -278,10 +278,11 @@ def test_an_older_note_with_the_same_text_is_not_taken_for_ours(box: Box) -> Non
     assert box.versions() == 1
 
 
-def test_our_version_is_found_although_the_revisions_show_it_late(box: Box) -> None:
+@pytest.mark.parametrize("age", [0, 60])
+def test_our_version_is_found_although_the_revisions_show_it_late(box: Box, age: float) -> None:
     base = box.put(b"old")
-    box.dropbox.clock.advance(60)
-    box.account.set(revisions_lag=1.0)
+    box.dropbox.clock.advance(age)  # a young base is shown late itself
+    box.account.set(revisions_lag=1.5)
     box.suffers(Fault(UPLOAD, Effect.LOST_RESPONSE))
 
     store = box.store_with(Tokens([box.token()]), clock=SystemClock())

@@ -76,10 +76,12 @@ def test_a_streamed_body_that_comes_in_drops_has_a_limit_too() -> None:
         assert time.monotonic() - began < 1
 
 
-def test_no_cookie_of_one_call_goes_along_with_the_next() -> None:
+@pytest.mark.parametrize("stream", [False, True])
+def test_no_cookie_of_one_call_goes_along_with_the_next(stream: bool) -> None:
     with dripping() as (base_url, visits), new_session(base_url) as session:
         for _ in range(2):
-            assert session.post(f"{URL}/fast", data=b"{}", timeout=(1, 5)).content == b"x" * 100
+            answer = session.post(f"{URL}/fast", data=b"{}", timeout=(1, 5), stream=stream)
+            assert answer.content == b"x" * 100
 
     assert [visit.cookie for visit in visits] == [None, None]
 

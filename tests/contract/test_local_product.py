@@ -78,7 +78,7 @@ def test_an_edit_in_the_folder_reaches_the_indexer_and_all_of_it_survives_a_rest
         with urlopen(f"{product.url}/anything") as answer:  # noqa: S310 - it is on loopback
             assert (answer.status, answer.read()) == (200, b"from the options")
         (tmp_path / "box/kitchen/bread.md").unlink()  # one of the notes that a new folder gets
-        product.dropbox.grants.issue(product.account.account_id)
+        token, _ = product.dropbox.grants.issue(product.account.account_id)
         (tmp_path / "box/garden/new.md").write_text("edited")
         eventually(lambda: any(line.startswith("index ") for line in lines))
         kept = rows(product)
@@ -88,6 +88,7 @@ def test_an_edit_in_the_folder_reaches_the_indexer_and_all_of_it_survives_a_rest
         assert rows(product) == kept > 0
         assert product.account.account_id == account.account_id
         assert product.account.get("/garden/new.md") == rev
+        assert product.dropbox.grants.access(token)
         assert not (tmp_path / "box/kitchen/bread.md").exists()
     assert {line.partition("  ")[0] for line in lines} == {
         "GET /anything",

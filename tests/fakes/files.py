@@ -212,7 +212,8 @@ class InMemoryFileStore:
         self._cursors_given += 1
         cursor = Cursor(f"cursor-{self._cursors_given}")
         self._cursors[cursor] = rest, position
-        return ChangePage(shown, cursor, has_more=bool(rest))
+        has_more = bool(rest) or position < len(self._journal)
+        return ChangePage(shown, cursor, has_more)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from memorybox.search.budget import (
 from memorybox.search.embedder import EmbedderSilent, Embeddings, TextRefused
 from memorybox.search.model import Claim, PackPointer, Seen, Settled, TailEntry
 from memorybox.search.pack import Pack, PackDamaged
+from memorybox.search.queue import MOST_PATHS
 from memorybox.search.store import (
     CursorMoved,
     IndexLost,
@@ -101,7 +102,7 @@ class _Item:
     """What is stored for a path; `seen` of False: never recorded, None: gone."""
 
     version: int
-    seen: Seen | None | bool = False
+    seen: Seen | bool | None = False
     settled: Settled | None = None
     claim: Claim | None = None
     fence: int = 0
@@ -311,7 +312,8 @@ class InMemoryChangeQueue:
     messages: list[tuple[str, ...] | None] = field(default_factory=list)
 
     def changed(self, paths: Sequence[str]) -> None:
-        self.messages.append(tuple(paths))
+        for start in range(0, len(paths), MOST_PATHS):
+            self.messages.append(tuple(paths[start : start + MOST_PATHS]))
 
     def go_on(self) -> None:
         self.messages.append(None)

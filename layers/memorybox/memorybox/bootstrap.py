@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final, Self, TypeVar
 from memorybox.accounts.model import AccountId
 from memorybox.clock import Clock, SystemClock
 from memorybox.deadline import Deadline
-from memorybox.settings import ConfiguredClient, Secrets, Settings
+from memorybox.settings import Secrets, Settings
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from memorybox.oauth.authorize import Authorizations
     from memorybox.oauth.clients import Clients
     from memorybox.oauth.metadata import Issuer
-    from memorybox.oauth.model import Client, Grant
+    from memorybox.oauth.model import Grant
     from memorybox.oauth.tokens import Tokens
     from memorybox.search.catalog import Catalog
     from memorybox.search.catchup import CatchUp
@@ -110,10 +110,10 @@ class Process:
     def clients(self) -> Clients:
         from memorybox.adapters.aws.oauth import DynamoClientStore
         from memorybox.adapters.http.documents import HttpClientDocuments
-        from memorybox.oauth.clients import Clients
+        from memorybox.oauth.clients import Clients, configured_clients
 
         return Clients(
-            configured={client.id: _configured(client) for client in self.secrets.clients},
+            configured=configured_clients(self.secrets.clients),
             store=DynamoClientStore(self._auth_table),
             documents=HttpClientDocuments(self.clock),
             clock=self.clock,
@@ -448,17 +448,3 @@ def web_app(environ: Mapping[str, str]) -> FastAPI:
 def new_reference() -> str:
     """A short name under which a failure is logged and told."""
     return secrets.token_hex(4)
-
-
-def _configured(client: ConfiguredClient) -> Client:
-    from memorybox.oauth.model import AuthMethod, Client, Origin
-    from memorybox.oauth.opaque import digest
-
-    return Client(
-        id=client.id,
-        name=client.name,
-        redirect_uris=client.redirect_uris,
-        origin=Origin.CONFIGURED,
-        auth_method=AuthMethod.POST if client.secret else AuthMethod.NONE,
-        secret_hash=client.secret and digest(client.secret),
-    )

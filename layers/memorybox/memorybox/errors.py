@@ -6,6 +6,8 @@ MemoryBoxError
 └── SignInEnded    the user took our access to their Dropbox away; sign in again
 """
 
+from collections.abc import Iterator
+from traceback import walk_tb
 from typing import ClassVar
 
 
@@ -26,3 +28,11 @@ class Unavailable(MemoryBoxError):
 
 class SignInEnded(MemoryBoxError):
     """Dropbox no longer takes our grant for this account. Answered with HTTP 401."""
+
+
+def trace(error: BaseException) -> Iterator[str]:
+    """What broke and where, outermost call first; messages are left out, they may quote a note."""
+    for link in filter(None, (error, error.__cause__)):
+        yield f"{type(link).__module__}.{type(link).__qualname__}"
+        for frame, line in walk_tb(link.__traceback__):
+            yield f"{frame.f_code.co_filename}:{line} {frame.f_code.co_name}"

@@ -1,4 +1,4 @@
-"""files/move_v2, copy_v2 and copy_reference: a subtree at another path."""
+"""files/move_v2 and copy_v2: a subtree at another path."""
 
 from typing import Any
 
@@ -6,8 +6,7 @@ from dropbox import files
 
 from local.dropbox import paths
 from local.dropbox.calls import Call, route
-from local.dropbox.entries import Entry, File, Json, tagged_metadata, timestamp
-from local.dropbox.handouts import CopyReference, secret_key
+from local.dropbox.entries import Entry, File, Json, tagged_metadata
 from local.dropbox.routes.lookup import found, located, with_room, writable
 from local.dropbox.wire import RouteError
 
@@ -43,8 +42,7 @@ def copied(call: Call, paths_asked: Any, *, autorename: bool) -> Entry:
         if paths.is_under(paths.lower(display), source):
             raise RouteError("duplicated_or_nested_paths")
         display = _target(call, "", entry, display, autorename=autorename)
-        copies = [tree.get(path) for path in (source, *tree.subtree(source))]
-        size = sum(one.size for one in copies if isinstance(one, File))
+        size = sum(one.size for _, one in tree.walk(source) if isinstance(one, File))
         if tree.used + size > call.account.knobs.space:
             raise RouteError("insufficient_quota")
         return tree.copy(source, display, call.now())
@@ -52,7 +50,7 @@ def copied(call: Call, paths_asked: Any, *, autorename: bool) -> Entry:
 
 def _source(call: Call, path: str) -> tuple[str, Entry]:
     if located(call, path, "from_lookup") == "":
-        raise call.bad_argument("from_path: The root folder is unsupported.")
+        raise call.root_refused("from_path")
     source, entry = found(call, path, "from_lookup")
     if sum(1 for _ in call.account.tree.subtree(source)) > _MOST_ENTRIES:
         raise RouteError("too_many_files")
@@ -62,7 +60,7 @@ def _source(call: Call, path: str) -> tuple[str, Entry]:
 def _target(call: Call, source: str, entry: Entry, display: str, *, autorename: bool) -> str:
     """Where to; nothing is ever overwritten. Another case of the same name may be a rename."""
     if display == "":
-        raise call.bad_argument("to_path: The root folder is unsupported.")
+        raise call.root_refused("to_path")
     there = call.account.tree.get(paths.lower(display))
     is_case_rename = paths.lower(display) == source and display != entry.path_display
     if there is None or (is_case_rename and call.account.knobs.case_rename_allowed):
@@ -70,42 +68,3 @@ def _target(call: Call, source: str, entry: Entry, display: str, *, autorename: 
     if autorename:
         return with_room(call, display)
     raise RouteError(f"to/conflict/{'file' if isinstance(there, File) else 'folder'}")
-
-
-@route("files", files.copy_reference_get, scope=_WRITE)
-def copy_reference_get(call: Call, arg: Any) -> Json:
-    with call.account.lock:
-        path_lower, entry = found(call, arg.path, "path")
-    key = secret_key()
-    call.handouts.copy_references[key] = CopyReference(call.account, path_lower)
-    expires = call.now().replace(year=call.now().year + 30)
-    return {
-        "metadata": tagged_metadata(entry),
-        "copy_reference": key,
-        "expires": timestamp(expires),
-    }
-
-
-@route("files", files.copy_reference_save, scope=_WRITE, writes=True)
-def copy_reference_save(call: Call, arg: Any) -> Json:
-    """Saves one file, also from another account."""
-    reference = call.handouts.copy_references.get(arg.copy_reference)
-    if reference is None:
-        raise RouteError("invalid_copy_reference")
-    with reference.account.lock:
-        entry = reference.account.tree.get(reference.path_lower)
-        if not isinstance(entry, File):
-            raise RouteError("not_found" if entry is None else "no_permission")
-        data = reference.account.storage.read(entry.content_hash)
-    with call.account.changing() as tree:
-        display = writable(call, arg.path, "path")
-        if tree.get(paths.lower(display)) is not None:
-            raise RouteError("path/conflict/file")
-        copy_of = tree.write(
-            display,
-            size=entry.size,
-            content_hash=call.account.storage.keep(data),
-            client_modified=entry.client_modified,
-            at=call.now(),
-        )
-    return {"metadata": tagged_metadata(copy_of)}

@@ -17,19 +17,16 @@ _CONTENT = "files.content.read"
 
 @route("files", files.get_metadata, scope=_METADATA)
 def get_metadata(call: Call, arg: Any) -> Json:
-    if located(call, arg.path, "path") == "" and not arg.path.startswith("rev:"):
-        raise call.bad_argument("path: The root folder is unsupported.")
     with call.account.lock:
         if arg.path.startswith("rev:"):
             return tagged_metadata(_revision(call, arg.path)[1])
-        try:
-            path_lower, entry = found(call, arg.path, "path")
-        except RouteError:
-            gone = call.account.tree.tombstones.get(paths.lower(arg.path))
-            if arg.include_deleted and gone is not None:
-                return tagged_metadata(gone)
-            raise
-        shown = tagged_metadata(entry)
+        path_lower = paths.lower(located(call, arg.path, "path"))
+        if path_lower == "":
+            raise call.root_refused("path")
+        gone = call.account.tree.tombstones.get(path_lower)
+        if gone is not None and arg.include_deleted:
+            return tagged_metadata(gone)
+        shown = tagged_metadata(found(call, arg.path, "path")[1])
         if call.account.knobs.content.get(path_lower) is Content.SYMLINK:
             shown["symlink_info"] = {"target": "/elsewhere"}
         return shown

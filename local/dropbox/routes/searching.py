@@ -41,8 +41,8 @@ def search_continue(call: Call, arg: Any) -> Json:
 def _matches(call: Call, asked: Json) -> Json:
     tree = call.account.tree
     with call.account.lock:
-        entries = [entry for path in tree.subtree(asked["path"]) if (entry := tree.get(path))]
-        matching = [(entry, kind) for entry in entries if (kind := _kind(call, entry, asked))]
+        below = [entry for path, entry in tree.walk(asked["path"]) if path != asked["path"]]
+        matching = [(entry, kind) for entry in below if (kind := _kind(call, entry, asked))]
     end = asked["offset"] + asked["most"]
     answer: Json = {
         "matches": [_shown(entry, kind) for entry, kind in matching[asked["offset"] : end]],

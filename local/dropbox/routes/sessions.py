@@ -59,7 +59,7 @@ def _batch_entry(call: Call, entry: Any) -> Json:
 
 def _finished(call: Call, arg: Any, last: bytes) -> Json:
     if arg.commit.path == "/":
-        raise call.bad_argument("commit.path: The root folder is unsupported.")
+        raise call.root_refused("commit.path")
     with call.account.lock:
         session = _session(call, arg.cursor, "lookup_failed/")
         _check_offset(session, arg.cursor.offset, "lookup_failed/")

@@ -27,8 +27,7 @@ def create(call: Call, arg: Any) -> Json:
         _, entry = found(call, arg.path, "path")
         there = next((link for link in _own(call) if link.entry_id == entry.id), None)
         if there is not None:
-            shown = {} if arg.settings else {"metadata": _metadata(there, entry)}
-            raise _AlreadyExists(shown)
+            raise _already_exists(there, entry, is_told=not arg.settings)
         kind = "fi" if isinstance(entry, File) else "fo"
         name = quote(paths.name_of(entry.path_display))
         url = f"{_SITE}/scl/{kind}/{uuid4().hex[:20]}/{name}?rlkey={secret_key()}&dl=0"
@@ -36,16 +35,6 @@ def create(call: Call, arg: Any) -> Json:
         _apply(call, link, arg.settings)
         call.handouts.shared_links[_key(url)] = link
         return _metadata(link, entry)
-
-
-class _AlreadyExists(RouteError):
-    """`shared_link_already_exists`, whose value is a union of one struct, or null."""
-
-    def __init__(self, shown: Json) -> None:
-        super().__init__("shared_link_already_exists")
-        if shown:
-            value = {".tag": "metadata", **shown}
-            self.fields = {"shared_link_already_exists": value}
 
 
 @route("sharing", sharing.modify_shared_link_settings, scope=_WRITE)
@@ -93,6 +82,14 @@ def get_file(call: Call, arg: Any) -> Download:
         raise RouteError("shared_link_access_denied")
     data = link.account.storage.read(entry.content_hash)
     return Download(_metadata(link, entry), data, etag=entry.rev)
+
+
+def _already_exists(link: SharedLink, entry: Entry, *, is_told: bool) -> RouteError:
+    """With the link that is there, unless settings were asked for that it may not have."""
+    tag = "shared_link_already_exists"
+    if not is_told:
+        return RouteError(tag)
+    return RouteError(tag, **{tag: {".tag": "metadata", "metadata": _metadata(link, entry)}})
 
 
 def _opened(call: Call, arg: Any) -> tuple[SharedLink, Entry]:

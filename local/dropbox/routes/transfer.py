@@ -9,12 +9,11 @@ from dropbox import files
 
 from local.dropbox import paths
 from local.dropbox.calls import Call, Download, route
-from local.dropbox.entries import File, Json, metadata
+from local.dropbox.entries import Entry, File, Json, metadata
 from local.dropbox.handouts import TemporaryLink, UploadLink, secret_key
 from local.dropbox.knobs import Content
 from local.dropbox.routes.lookup import found, found_file, located
 from local.dropbox.routes.writing import commit
-from local.dropbox.tree import Tree
 from local.dropbox.wire import RouteError
 
 TEMPORARY = "/temporary/"
@@ -29,34 +28,26 @@ _OLDEST_ZIP_TIME = datetime(1980, 1, 1)  # noqa: DTZ001  # zip times have no zon
 @route("files", files.download_zip, scope="files.content.read")
 def download_zip(call: Call, arg: Any) -> Download:
     if located(call, arg.path, "path") == "":
-        raise call.bad_argument("path: The root folder is unsupported.")
+        raise call.root_refused("path")
     with call.account.lock:
         call.account.notice_outside_edits()
         path_lower, folder = found(call, arg.path, "path")
         if isinstance(folder, File):
             raise RouteError("path/not_folder")
-        tree = call.account.tree
-        inside = list(tree.subtree(path_lower))
-        if len(inside) + 1 > _MOST_ZIPPED:
+        entries = [entry for _, entry in call.account.tree.walk(path_lower)]
+        if len(entries) > _MOST_ZIPPED:
             raise RouteError("too_many_files")
-        if sum(_size(tree, path) for path in inside) > _LARGEST_ZIP:
+        if sum(entry.size for entry in entries if isinstance(entry, File)) > _LARGEST_ZIP:
             raise RouteError("too_large")
-        return Download({"metadata": metadata(folder)}, _zipped(call, path_lower), ranges=False)
+        return Download({"metadata": metadata(folder)}, _zipped(call, entries), ranges=False)
 
 
-def _size(tree: Tree, path: str) -> int:
-    entry = tree.get(path)
-    return entry.size if isinstance(entry, File) else 0
-
-
-def _zipped(call: Call, top: str) -> bytes:
+def _zipped(call: Call, entries: list[Entry]) -> bytes:
     """The folder itself is the first member, and the names begin with its own."""
-    tree, buffer = call.account.tree, io.BytesIO()
-    depth = len(top.split("/")) - 1
+    buffer = io.BytesIO()
+    depth = len(entries[0].path_display.split("/")) - 1
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in (top, *tree.subtree(top)):
-            entry = tree.get(path)
-            assert entry is not None  # noqa: S101  # the path comes from the tree itself
+        for entry in entries:
             name = "/".join(entry.path_display.split("/")[depth:])
             if isinstance(entry, File):
                 time = max(entry.client_modified.replace(tzinfo=None), _OLDEST_ZIP_TIME)

@@ -6,6 +6,7 @@ from dropbox import auth, check, users
 
 from local.dropbox.calls import Call, route
 from local.dropbox.entries import Json
+from local.dropbox.roots import root_info
 
 _INFO = "account_info.read"
 
@@ -29,11 +30,7 @@ def get_current_account(call: Call, _arg: None) -> Json:
         "referral_link": f"https://www.dropbox.com/referrals/{account.uid}",
         "is_paired": False,
         "account_type": {".tag": profile.plan},
-        "root_info": {
-            ".tag": "user",
-            "root_namespace_id": str(account.namespace - 1),
-            "home_namespace_id": str(account.namespace - 1),
-        },
+        "root_info": root_info(account),
     }
 
 

@@ -1,6 +1,6 @@
 """files/upload, delete_v2, create_folder_v2 and restore."""
 
-from datetime import UTC, datetime
+from datetime import UTC
 from typing import Any
 
 from dropbox import files
@@ -8,8 +8,8 @@ from dropbox import files
 from local.dropbox import paths
 from local.dropbox.calls import Call, route
 from local.dropbox.commits import Conflict, Existing, Intent, decide
-from local.dropbox.encoding import base64url
 from local.dropbox.entries import File, Json, content_hash, metadata, tagged_metadata
+from local.dropbox.handouts import secret_key
 from local.dropbox.routes.lookup import found, located, with_room, writable
 from local.dropbox.wire import RouteError, UploadError
 
@@ -25,12 +25,11 @@ def upload(call: Call, arg: Any) -> Json:
     if arg.content_hash and arg.content_hash != content_hash(call.body):
         raise RouteError("content_hash_mismatch")
     if arg.path == "/":
-        raise call.bad_argument("path: The root folder is unsupported.")
+        raise call.root_refused("path")
     try:
         return metadata(commit(call, arg, call.body))
     except RouteError as error:
-        session = base64url(call.route.encode()[:6] + call.account.account_id[-10:].encode())
-        raise UploadError(error.tags, upload_session_id=session) from error
+        raise UploadError(error.tags, upload_session_id=secret_key()) from error
 
 
 def commit(call: Call, info: Any, data: bytes) -> File:
@@ -57,18 +56,8 @@ def commit(call: Call, info: Any, data: bytes) -> File:
                 display = there.path_display
         if tree.used + len(data) > account.knobs.space:
             raise RouteError("path/insufficient_space")
-        now = call.now()
-        return tree.write(
-            display,
-            size=len(data),
-            content_hash=account.storage.keep(data),
-            client_modified=_client_modified(info.client_modified) or now,
-            at=now,
-        )
-
-
-def _client_modified(given: datetime | None) -> datetime | None:
-    return given and given.replace(tzinfo=UTC)
+        modified = info.client_modified and info.client_modified.replace(tzinfo=UTC)
+        return account.write(display, data, modified)
 
 
 @route("files", files.delete_v2, scope=_WRITE, writes=True)
@@ -79,7 +68,7 @@ def delete(call: Call, arg: Any) -> Json:
 def removed(call: Call, path: str, parent_rev: str | None = None) -> Any:
     """Delete what is at `path` and return it as it was."""
     if located(call, path, "path_lookup") == "":
-        raise call.bad_argument("path: The root folder is unsupported.")
+        raise call.root_refused("path")
     with call.account.changing() as tree:
         path_lower, entry = found(call, path, "path_lookup")
         if parent_rev and not isinstance(entry, File):
@@ -106,7 +95,7 @@ def create_folder(call: Call, arg: Any) -> Json:
 def made_folder(call: Call, path: str, *, autorename: bool) -> Any:
     """Make a folder or raise `path/<WriteError>`."""
     if path == "/":
-        raise call.bad_argument("path: The root folder is unsupported.")
+        raise call.root_refused("path")
     with call.account.changing() as tree:
         display = writable(call, path, "path")
         there = tree.get(paths.lower(display))

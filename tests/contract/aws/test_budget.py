@@ -1,4 +1,4 @@
-"""The counters behind the budget ledger, with many callers at once."""
+"""The counters of the deployment behind the ledgers of all accounts."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -10,9 +10,9 @@ from memorybox.accounts.model import AccountId
 from memorybox.adapters.aws.budget import LEAST_SHARD, DynamoBudget
 from memorybox.adapters.aws.clients import Clients
 from memorybox.adapters.aws.session import Session
-from memorybox.clock import Clock, SystemClock
+from memorybox.clock import Clock
 from memorybox.deadline import Deadline
-from memorybox.search.budget import BudgetSpent, DeploymentBudgetSpent, Spending
+from memorybox.search.budget import BudgetSpent, DeploymentBudgetSpent
 from tests.fakes.clock import FakeClock
 
 
@@ -22,9 +22,9 @@ def a_budget(
     *,
     account_cap: int = 10**15,
     deployment_cap: int = 10**15,
-    clock: Clock | None = None,
+    clock: Clock,
 ) -> DynamoBudget:
-    deadline = Deadline.after(60, clock or SystemClock())
+    deadline = Deadline.after(60, clock)
     session = Session(clients.dynamodb, aws.MEMORY_TABLE, account, deadline)
     return DynamoBudget(session, account_cap=account_cap, deployment_cap=deployment_cap)
 
@@ -35,19 +35,6 @@ def granted(budget: DynamoBudget, tokens: int) -> bool:
     except BudgetSpent:
         return False
     return True
-
-
-def test_the_cap_is_never_passed_however_many_ask_at_once(
-    clients: Clients, account: AccountId
-) -> None:
-    with ThreadPoolExecutor(12) as callers:
-        outcomes = list(
-            callers.map(
-                lambda _: granted(a_budget(clients, account, account_cap=1_000), 70), range(24)
-            )
-        )
-
-    assert outcomes.count(True) == 1_000 // 70
 
 
 def test_the_cap_of_the_deployment_holds_for_all_accounts_together(
@@ -76,18 +63,3 @@ def test_what_the_deployment_could_not_grant_is_not_taken_from_the_account(
         a_budget(clients, account, account_cap=100, deployment_cap=99, clock=clock).reserve(100)
 
     a_budget(clients, account, account_cap=100, clock=clock).reserve(100)
-
-
-def test_a_settled_month_is_the_reserved_one(clients: Clients, account: AccountId) -> None:
-    clock = FakeClock(datetime(2031, 3, 31, 23, 59, tzinfo=UTC))
-    budget = a_budget(clients, account, account_cap=100, clock=clock)
-    march = budget.reserve(100)
-    clock.sleep(60)
-    budget.reserve(100)
-
-    budget.settle(Spending(march, used=40))
-
-    with pytest.raises(BudgetSpent):
-        budget.reserve(1)
-    still_march = FakeClock(datetime(2031, 3, 31, tzinfo=UTC))
-    a_budget(clients, account, account_cap=100, clock=still_march).reserve(60)

@@ -1,4 +1,4 @@
-"""What the indexer finds in its queue."""
+"""The form of the messages that the indexer finds in its queue."""
 
 import json
 from collections.abc import Iterator
@@ -42,32 +42,6 @@ def test_changed_paths_are_named_with_their_account(
     assert received(clients, url) == [
         {"account": account, "paths": ["/garden/plan.md", '/☃/"\x01.md']}
     ]
-
-
-def test_to_go_on_is_a_message_without_paths(
-    clients: Clients, queue: SqsChangeQueue, url: str, account: AccountId
-) -> None:
-    queue.go_on()
-
-    assert received(clients, url) == [{"account": account}]
-
-
-def test_no_paths_are_no_message(clients: Clients, queue: SqsChangeQueue, url: str) -> None:
-    queue.changed([])
-
-    assert received(clients, url) == []
-
-
-def test_many_paths_are_spread_over_messages_of_a_hundred(
-    clients: Clients, queue: SqsChangeQueue, url: str
-) -> None:
-    paths = [f"/garden/{number}.md" for number in range(1_250)]
-
-    queue.changed(paths)
-
-    messages = [body["paths"] for body in received(clients, url)]
-    assert sorted(map(len, messages)) == [50] + [100] * 12
-    assert sorted(path for message in messages for path in message) == sorted(paths)
 
 
 def test_long_paths_make_messages_of_fewer(

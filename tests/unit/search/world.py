@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from memorybox.deadline import Deadline
-from memorybox.files.model import FileEntry, FileRef
+from memorybox.files.model import FileEntry, StoredFile
 from memorybox.search.catalog import Catalog
 from memorybox.search.catchup import CatchUp
 from memorybox.search.drafts import Drafter
@@ -115,15 +115,12 @@ class World:
 
     def put(self, location: str, text: str | bytes) -> FileEntry:
         """Another app writes a file."""
-        return self.files.outside.write(
-            location, text.encode() if isinstance(text, str) else text
-        )
+        return self.files.outside.write(location, text.encode() if isinstance(text, str) else text)
 
     def write(self, location: str, text: str | bytes) -> IndexOutcome:
         """A tool writes a file and indexes it."""
-        entry = self.put(location, text)
-        stored = self.files.read(FileRef.at(entry.path_lower), 10_000_000)
-        return self.request().indexer.index_now(stored)
+        data = text.encode() if isinstance(text, str) else text
+        return self.request().indexer.index_now(StoredFile(self.put(location, data), data))
 
     def fold(self, workspace: str) -> bool:
         """Pack what is in the tail of a workspace."""
@@ -132,11 +129,20 @@ class World:
 
     def stop_at(self, number: int) -> None:
         """Crash at this step from now on; 0 is the next."""
+
+        def crash() -> None:
+            raise Crash
+
+        self.interrupt_at(number, crash)
+
+    def interrupt_at(self, number: int, act: Callable[[], object]) -> None:
+        """Let somebody else act at this step from now on, once; 0 is the next."""
         left = iter(range(number))
 
         def count() -> None:
             if next(left, None) is None:
-                raise Crash
+                self.on_step = lambda: None
+                act()
 
         self.on_step = count
 
@@ -169,5 +175,3 @@ class World:
 
     def _step(self) -> None:
         self.on_step()
-
-

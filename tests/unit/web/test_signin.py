@@ -456,6 +456,9 @@ def test_the_state_for_dropbox_does_not_exist_before_consent() -> None:
     browser = Browser(site)
     consent = browser.authorize(_client(site))
 
+    # Even a browser that copies its own cookie does not get past the person's consent.
+    browser.cookies["__Host-memorybox-approval"] = browser.cookies["__Host-memorybox-form"]
+
     reply = browser.get("/dropbox/callback", {"state": form_token(consent), "code": "x"})
 
     assert reply.status == 403

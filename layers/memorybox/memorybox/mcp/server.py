@@ -1,11 +1,10 @@
 """An MCP server in one function: the headers and body of a POST go in, an HTTP answer comes out."""
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from traceback import walk_tb
 
-from memorybox.errors import MemoryBoxError, Refused, SignInEnded, Unavailable
+from memorybox.errors import MemoryBoxError, Refused, SignInEnded, Unavailable, trace
 from memorybox.mcp.eras import MODERN_REVISION, check_notification, era_of, negotiated
 from memorybox.mcp.messages import (
     INVALID_PARAMS,
@@ -129,7 +128,7 @@ class McpServer:
             reference = self.references()
             _log.error(
                 "A tool call failed",
-                extra={"reference": reference, "tool": tool.name, "trace": list(_trace(error))},
+                extra={"reference": reference, "tool": tool.name, "trace": list(trace(error))},
             )
             text = (
                 f"Something went wrong on our side (reference {reference}). Try again in a minute."
@@ -153,14 +152,6 @@ def _arguments(params: Mapping[str, object]) -> Mapping[str, object]:
     if not isinstance(arguments, dict):
         raise ProtocolError(INVALID_PARAMS, "arguments must be an object")
     return arguments
-
-
-def _trace(error: BaseException) -> Iterator[str]:
-    """What broke and where, outermost call first; messages are left out, they may quote a note."""
-    for link in filter(None, (error, error.__cause__)):
-        yield f"{type(link).__module__}.{type(link).__qualname__}"
-        for frame, line in walk_tb(link.__traceback__):
-            yield f"{frame.f_code.co_filename}:{line} {frame.f_code.co_name}"
 
 
 def _bad_request(message: str) -> ProtocolError:

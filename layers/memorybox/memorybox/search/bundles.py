@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from memorybox.files.model import FileEntry
 from memorybox.search.drafts import Draft
 from memorybox.search.embedder import MOST_BYTES, MOST_INPUTS
 from memorybox.search.embedding import tokens_at_most
@@ -14,6 +15,7 @@ class Work:
     """A claimed file that was read."""
 
     claimed: TailEntry
+    read: FileEntry
     draft: Draft
 
 

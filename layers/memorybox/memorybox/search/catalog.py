@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memorybox.deadline import Deadline
 from memorybox.errors import MemoryBoxError
@@ -53,7 +53,10 @@ class Catalog:
                 reading = self.recorder.read_on(view.state, view.snapshot, deadline)
                 if reading.cursor != view.state.cursor:
                     view = self.load()
-                return View(view.state, view.snapshot, reading.is_complete)
+                if view.state.unlisted:
+                    self.recorder.look(view.state.unlisted, view.state.cursor)
+                    view = self.load()
+                return replace(view, is_complete=reading.is_complete)
 
     def discard(self, lost: PackLost) -> None:
         """Let the next catch-up list the app folder from the start and find the files again."""

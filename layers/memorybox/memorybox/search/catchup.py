@@ -19,8 +19,9 @@ from memorybox.search.indexer import Indexer, vectors_of
 from memorybox.search.model import Indexed, Recipe, Seen, Settled, Skipped, SkipReason, TailEntry
 from memorybox.search.parallel import Parallel, each
 from memorybox.search.parts import MAX_FILE
+from memorybox.search.recorder import seen_of
 from memorybox.search.results import ServiceSilent
-from memorybox.search.store import CursorMoved, IndexLost, IndexStore
+from memorybox.search.store import CursorMoved, IndexLost, IndexStore, StoredCursor
 
 WAVE_FILES = 200
 WAVE_BYTES = 4 * MOST_BYTES
@@ -86,8 +87,8 @@ class CatchUp:
             for wave in _waves(due):
                 if self.indexer.is_late:
                     break
-                prepared, halt = self._index(view, wave, vectors)
-                at = self._record(_changed(prepared), at)
+                works, halt = self._index(view, wave, vectors)
+                at = self._record(_changed(works), at)
                 if halt:
                     return halt
         return None
@@ -117,14 +118,49 @@ class CatchUp:
         if claimed is None:
             return None
         try:
-            if stored := self._to_read(claimed, twins):
-                draft = 
-    def _close(self, claimed: TailEntry, settled: Settled | None) -> None:
-        if settled is None:
+            result = self._result(claimed, twins)
+        except FileMissing:
+            result = None  # the next listing says so
+        except Unavailable as error:
             self.index.unclaim(claimed)
-        else:
-            with suppress(IndexLost):
-                self.index.store(claimed, settled)
+            return error
+        match result:
+            case Work():
+                return result
+            case None:
+                self.index.unclaim(claimed)
+            case settled:
+                with suppress(IndexLost):
+                    self.index.store(claimed, settled)
+        return None
+
+    def _result(self, claimed: TailEntry, twins: Twins) -> Work | Settled | None:
+        entry = claimed.entry
+        if entry is None or not entry.is_due(self.recipe, self.clock.now().date()):
+            return None
+        seen = entry.seen
+        if twin := twins.get(seen.content_hash):
+            path, indexed = twin
+            return self.indexer.drafter.moved(indexed, source=path, seen=seen)
+        if seen.size > MAX_FILE:
+            return Skipped(seen.rev, seen.content_hash, SkipReason.TOO_LARGE)
+        try:
+            stored = self.files.read(FileRef.at(seen.path_lower), MAX_FILE)
+        except FileTooLarge:
+            return Skipped(seen.rev, seen.content_hash, SkipReason.TOO_LARGE)
+        except NotDownloadable:
+            return Skipped(seen.rev, seen.content_hash, SkipReason.NOT_DOWNLOADABLE)
+        draft = self.indexer.drafter.draft(stored)
+        return Work(claimed, stored.entry, draft) if isinstance(draft, Draft) else draft
+
+
+def _changed(works: Iterable[Work]) -> list[Seen]:
+    """The files that were read at another rev than a listing, which may lag behind, has shown."""
+    return [
+        seen_of(work.read)
+        for work in works
+        if work.claimed.seen and work.claimed.seen.rev != work.read.rev
+    ]
 
 
 def _waves(due: Iterable[Seen]) -> Iterator[list[Seen]]:

@@ -87,7 +87,7 @@ class Indexer:
         vectors = vectors_of(claimed)
         if not vectors and len(draft.parts) > 1:
             vectors = self.catalog.load().snapshot.vectors(draft.texts(vectors))
-        [outcome] = self.index_all([Work(claimed, draft)], vectors)
+        [outcome] = self.index_all([Work(claimed, stored.entry, draft)], vectors)
         return outcome
 
     def claim(self, path_lower: str) -> TailEntry | None:

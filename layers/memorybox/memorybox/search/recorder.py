@@ -88,6 +88,18 @@ class Recorder:
                     return Reading(tuple(paths), at, is_complete=True)
         return Reading(tuple(paths), at, is_complete=False)
 
+    def look(self, paths: Iterable[str], seen_at: StoredCursor) -> StoredCursor:
+        """Record how it is now at paths that a listing, lagging behind, has not shown yet.
+
+        Raises CursorMoved.
+        """
+        found = [(path, self.files.look(path)) for path in paths]
+        sightings = [
+            seen_of(entry) if isinstance(entry, FileEntry) and entry.is_note else Gone(path)
+            for path, entry in found
+        ]
+        return self.index.record(sightings, seen_at=seen_at)
+
     def _page(self, cursor: Cursor | None) -> tuple[ChangePage, bool]:
         """The next changes, and whether they are the first of all."""
         if cursor is not None:
@@ -141,7 +153,7 @@ class _Folder:
             return
         yield from map(Gone, self._below(path))
         if isinstance(change, FileEntry) and change.is_note:
-            yield _seen(spelt(change, self._names))
+            yield seen_of(spelt(change, self._names))
         elif not self._is_listing or path in self._latest:
             yield Gone(path)  # perhaps a folder that only a pack knows
 
@@ -164,7 +176,8 @@ class _Folder:
             self._latest[path] = sighting
 
 
-def _seen(entry: FileEntry) -> Seen:
+def seen_of(entry: FileEntry) -> Seen:
+    """The file as the index keeps it."""
     return Seen(
         path_lower=entry.path_lower,
         path_display=entry.path_display,

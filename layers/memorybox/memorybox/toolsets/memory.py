@@ -1,19 +1,22 @@
 """The six tools over a user's notes: list, read, write, append, patch, search."""
 
+import logging
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
-from memorybox.errors import MemoryBoxError, Refused, Unavailable
+from memorybox.errors import MemoryBoxError, Refused, Unavailable, trace
 from memorybox.files.commands import Command, CommandLog, Finished, Interrupted
 from memorybox.files.errors import FileTooLarge, OutcomeUnknown
 from memorybox.files.model import FileRef, Rev, StoredFile, check_workspace, is_all
 from memorybox.files.service import Files, Note
 from memorybox.mcp.toolset import ToolResult
-from memorybox.search.results import IndexOutcome, SearchResult
+from memorybox.search.results import IndexOutcome, NoTime, SearchResult
 from memorybox.toolsets import answers
 from memorybox.toolsets.arguments import Arguments
+
+_log = logging.getLogger(__name__)
 
 LARGEST_ANSWER = 5_000_000
 """Bytes of a response of the function. Lambda's own limit is 6 MB."""
@@ -147,7 +150,14 @@ class MemoryTools:
         return stored.entry.rev, stored
 
     def _changed(self, rev: Rev, stored: StoredFile) -> ToolResult:
-        return ToolResult((answers.written(rev, self.index.index_now(stored)),))
+        return ToolResult((answers.written(rev, self._index(stored)),))
+
+    def _index(self, stored: StoredFile) -> IndexOutcome:
+        try:
+            return self.index.index_now(stored)
+        except Exception as error:  # noqa: BLE001 - whatever broke, the file is written
+            _log.error("A written file was not indexed", extra={"trace": list(trace(error))})
+            return NoTime()
 
 
 def _scope(arguments: Arguments) -> str | None:

@@ -51,7 +51,7 @@ def apply(known: dict[str, Entry], entries: list[Entry | Tombstone]) -> None:
 
 
 def contents(tree: Tree) -> dict[str, Entry]:
-    return {path: entry for path in tree.subtree("") if (entry := tree.get(path)) is not None}
+    return dict(tree.walk())
 
 
 def change(tree: Tree, step: tuple[str, str, str]) -> None:

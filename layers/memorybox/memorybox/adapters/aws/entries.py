@@ -1,9 +1,9 @@
-"""The items that hold an entry of the tail.
+"""The items of the index, as they are written and read.
 
 An item `file#` has `path_lower` and `version`, and as they come: `seen` (NULL: recorded as gone;
 missing: not recorded yet), `settled`, and of a claim `fence`, `holder` and `ends`. Parts of more
 than INLINE bytes are cut into items `filepart#`, so that every update of the entry stays cheap and
-a hundred fit in a transaction.
+a hundred fit in a transaction. An item `pack#` is a pointer, the item `cursor` the place.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,10 +12,12 @@ from datetime import date
 from struct import Struct
 from typing import Any
 
+from memorybox.adapters.aws import keys
 from memorybox.adapters.aws.values import Item, moment, stamp
 from memorybox.search.model import (
     Claim,
     Indexed,
+    PackPointer,
     Part,
     Recipe,
     Seen,
@@ -25,6 +27,7 @@ from memorybox.search.model import (
     TailEntry,
     Words,
 )
+from memorybox.search.store import IndexState, StoredCursor
 
 INLINE = 30_000
 PIECE = 350_000  # an item has at most 400 KB
@@ -62,10 +65,32 @@ def settled_map(settled: Settled, *, mark: str) -> tuple[Item, list[bytes]]:
             return about | {"pieces": len(pieces)}, pieces
 
 
+def pointer_map(pointer: PackPointer) -> Item:
+    return {
+        "workspace": pointer.workspace,
+        "object": pointer.key,
+        "generation": pointer.generation,
+        "files": pointer.files,
+        "parts": pointer.parts,
+    }
+
+
 def pieces_of(item: Item) -> int:
     """How many pieces the item has beside it."""
     pieces: int = (item.get("settled") or {}).get("pieces", 0)
     return pieces
+
+
+def state_of(items: Mapping[str, Item]) -> IndexState:
+    """Everything of the index, from all its items by their sort key. Raises Torn."""
+    files = [item for sk, item in items.items() if sk.startswith("file#")]
+    pointers = [_pointer(item) for sk, item in items.items() if sk.startswith("pack#")]
+    return IndexState(
+        cursor=_cursor(items.get(keys.CURSOR)),
+        tail={item["path_lower"]: _entry(item, items) for item in files if "seen" in item},
+        unlisted={item["path_lower"] for item in files if "seen" not in item},
+        packs={pointer.workspace: pointer for pointer in pointers},
+    )
 
 
 def entry_of(item: Item, pieces: Mapping[int, Item]) -> TailEntry:
@@ -78,6 +103,26 @@ def entry_of(item: Item, pieces: Mapping[int, Item]) -> TailEntry:
         seen=_seen(path_lower, seen) if seen else None,
         settled=_settled(settled, pieces) if settled else None,
         claim=_claim(item) if "holder" in item else None,
+    )
+
+
+def _cursor(item: Item | None) -> StoredCursor:
+    return StoredCursor(item["place"], item["version"]) if item else StoredCursor(None, 0)
+
+
+def _entry(item: Item, items: Mapping[str, Item]) -> TailEntry:
+    path_lower = item["path_lower"]
+    numbered = {n: keys.piece(path_lower, n) for n in range(1, pieces_of(item) + 1)}
+    return entry_of(item, {n: items[sk] for n, sk in numbered.items() if sk in items})
+
+
+def _pointer(item: Item) -> PackPointer:
+    return PackPointer(
+        workspace=item["workspace"],
+        key=item["object"],
+        generation=item["generation"],
+        files=item["files"],
+        parts=item["parts"],
     )
 
 

@@ -1,6 +1,6 @@
 """The tail of the index, the pack pointers and the cursor on DynamoDB."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from itertools import chain
 from typing import Any
@@ -11,8 +11,10 @@ from memorybox.adapters.aws.entries import (
     Torn,
     entry_of,
     pieces_of,
+    pointer_map,
     seen_map,
     settled_map,
+    state_of,
 )
 from memorybox.adapters.aws.errors import StorageSilent
 from memorybox.adapters.aws.session import Session
@@ -55,7 +57,7 @@ class DynamoIndexStore:
                 "sk BETWEEN :first AND :last", first=keys.INDEX_FIRST, last=keys.INDEX_LAST
             )
             try:
-                return _state({item["sk"]: item for item in found})
+                return state_of({item["sk"]: item for item in found})
             except Torn:
                 continue  # an entry was stored between two pages of the query
         raise StorageSilent
@@ -118,14 +120,7 @@ class DynamoIndexStore:
         self._commit([freeing], spending)
 
     def point(self, pointer: PackPointer) -> bool:
-        item = {
-            **self._session.key(keys.pack(pointer.workspace)),
-            "workspace": pointer.workspace,
-            "object": pointer.key,
-            "generation": pointer.generation,
-            "files": pointer.files,
-            "parts": pointer.parts,
-        }
+        item = {**self._session.key(keys.pack(pointer.workspace)), **pointer_map(pointer)}
         follows = "generation = :before"
         if pointer.generation == 1:
             follows += " OR attribute_not_exists(generation)"
@@ -255,37 +250,3 @@ def _holding(entry: TailEntry) -> dict[str, Any]:
     if entry.claim is None:
         raise ValueError("the entry was not claimed")
     return {"owner": entry.claim.owner, "fence": entry.claim.fence}
-
-
-def _cursor(item: Item | None) -> StoredCursor:
-    return StoredCursor(item["place"], item["version"]) if item else StoredCursor(None, 0)
-
-
-def _state(items: Mapping[str, Item]) -> IndexState:
-    entries = [_entry(item, items) for sk, item in items.items() if _is_recorded(sk, item)]
-    pointers = [_pointer(item) for sk, item in items.items() if sk.startswith("pack#")]
-    return IndexState(
-        cursor=_cursor(items.get(keys.CURSOR)),
-        tail={entry.path_lower: entry for entry in entries},
-        packs={pointer.workspace: pointer for pointer in pointers},
-    )
-
-
-def _is_recorded(sk: str, item: Item) -> bool:
-    return sk.startswith("file#") and "seen" in item
-
-
-def _entry(item: Item, items: Mapping[str, Item]) -> TailEntry:
-    path_lower = item["path_lower"]
-    numbered = {n: keys.piece(path_lower, n) for n in range(1, pieces_of(item) + 1)}
-    return entry_of(item, {n: items[sk] for n, sk in numbered.items() if sk in items})
-
-
-def _pointer(item: Item) -> PackPointer:
-    return PackPointer(
-        workspace=item["workspace"],
-        key=item["object"],
-        generation=item["generation"],
-        files=item["files"],
-        parts=item["parts"],
-    )

@@ -91,7 +91,9 @@ def test_a_kept_connection_can_turn_out_to_be_dead(
 ) -> None:
     emulator.faults.add(Fault("check/user", Effect.STALE))
     assert client.check_user("a").result == "a"
-    assert client.check_user("b").result == "b"
+    with pytest.raises(requests.ConnectionError):
+        client.check_user("b")
+    assert client.check_user("c").result == "c"
     assert emulator.log.count("check/user", ann.account_id) == 2
 
 
