@@ -38,7 +38,7 @@ class Inventory:
         return self._keys.get(path)
 
     def __iter__(self) -> Iterator[str]:
-        """The keys, a folder before its children. What they stand for may be forgotten meanwhile."""
+        """The keys, a folder before its children; some may be forgotten on the way."""
         return iter(sorted(self._by_key))
 
     def put(self, key: str, entry: OnDisk) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from local.dropbox.accounts import Account
 from local.dropbox.clock import EmulatedClock
@@ -16,6 +16,8 @@ from local.dropbox.server import DropboxEmulator
 from local.openai import EmbeddingsServer
 from memorybox.mcp.server import Answer
 from memorybox.mcp.toolset import ToolResult
+
+T = TypeVar("T")
 
 LONGEST_ERROR = 1_500
 _OUTCOME_UNKNOWN = "may or may not have changed"
@@ -74,7 +76,7 @@ class Box(ABC):
         assert self.revs() == before or _OUTCOME_UNKNOWN in result.texts[0]
         return result.texts[0]
 
-    def together(self, *calls: Callable[[], ToolResult]) -> Sequence[ToolResult]:
+    def together(self, *calls: Callable[[], T]) -> Sequence[T]:
         """The results of calls that are made at the same time."""
         with ThreadPoolExecutor(len(calls)) as pool:
             return [running.result() for running in [pool.submit(call) for call in calls]]

@@ -11,6 +11,7 @@ from threading import Lock
 
 import requests
 
+from local.dropbox.accounts import Account
 from local.dropbox.server import DropboxEmulator
 from local.openai import EmbeddingsServer
 from memorybox.adapters.dropbox.client import Client, Tokens
@@ -89,8 +90,8 @@ class World:
 class InsideBox(Box):
     """A box whose clock and stores a test can reach."""
 
-    def __init__(self, world: World) -> None:
-        super().__init__(world.service, world.service.add_account(), world.embeddings)
+    def __init__(self, world: World, dropbox: Account | None = None) -> None:
+        super().__init__(world.service, dropbox or world.service.add_account(), world.embeddings)
         self.clock = MovableClock()
         self.model = world.model
         self.weight = 0.5

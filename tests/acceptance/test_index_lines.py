@@ -38,7 +38,7 @@ def in_parts(count: int) -> str:
         (("a" * 1_698 + "\r\n\r\n") * 5, in_parts(5)),
         ("a" * 8_000, "Indexed for search."),
         ("a" * 8_001, in_parts(4)),
-        ("𝔞" * 3_000, in_parts(6)),
+        ("🍅" * 3_000, in_parts(6)),
         ("a" * 100_000, in_parts(50)),
         ("\n" * 9_000, NO_TEXT),
         ("| a | b |\n" * 1_700, in_parts(9)),

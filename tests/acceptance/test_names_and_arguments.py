@@ -8,7 +8,7 @@ from memorybox.mcp.messages import MAX_BODY_BYTES
 from tests.acceptance.box import Box
 from tests.acceptance.notes import T45
 
-NOTE = {"workspace": "garden", "path": "a.md"}
+NOTE: dict[str, object] = {"workspace": "garden", "path": "a.md"}
 EDITS = [{"old_text": "a", "new_text": "b"}]
 REV = "0165f1c6d7426cd000000033b284821"
 GOOD: dict[str, dict[str, object]] = {

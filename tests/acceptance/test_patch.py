@@ -11,6 +11,7 @@ from tests.cases.notes import CRLF, MIXED_ENDS, ODD_TEXTS
 
 A = {"workspace": "garden", "path": "a.md"}
 UNKNOWN = "0165f1c6d7426cd000000033b284821"
+CURLY = "\N{RIGHT SINGLE QUOTATION MARK}"
 READ_AGAIN = "Read the file again and copy the text exactly."
 
 
@@ -95,9 +96,9 @@ def test_old_text_that_occurs_more_than_once_is_refused_with_all_its_places(
     [
         ("one\r\ntwo\nthree\r\n", "one\ntwo", "The file has CRLF line ends."),
         ("\tone two", "    one two", "The file has tabs where old_text has spaces."),
-        ("it’s", "it's", "The file has curly quotes where old_text has straight ones."),
+        (f"it{CURLY}s", "it's", "The file has curly quotes where old_text has straight ones."),
         ("“yes”", '"yes"', "The file has curly quotes where old_text has straight ones."),
-        ("it's", "it’s", READ_AGAIN),
+        ("it's", f"it{CURLY}s", READ_AGAIN),
         ("Cafe\u0301", "Café", READ_AGAIN),
         ("a &amp; b", "a & b", READ_AGAIN),
         ("- [ ] water", "- [ ] prune", READ_AGAIN),

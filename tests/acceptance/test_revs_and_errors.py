@@ -39,7 +39,7 @@ def broken(*, refused: str | None = None) -> str:
 def change(box: Box, tool: str) -> Mapping[str, object]:
     """The arguments of a change to a note that reads T45."""
     rev = box.dropbox.put("/garden/tomatoes.md", T45).rev
-    return {
+    changes: dict[str, Mapping[str, object]] = {
         "write": {**TOMATOES, "text": T71, "expected_rev": rev},
         "append": {**TOMATOES, "text": FRUIT},
         "patch": {
@@ -47,7 +47,8 @@ def change(box: Box, tool: str) -> Mapping[str, object]:
             "edits": [{"old_text": "May.\n", "new_text": f"May.\n{FRUIT}"}],
             "expected_rev": rev,
         },
-    }[tool]
+    }
+    return changes[tool]
 
 
 @pytest.mark.promise("P-017", "P-205")
@@ -185,15 +186,17 @@ def test_when_the_user_took_our_access_away_no_text_is_answered(inside: InsideBo
 def test_a_failure_of_ours_is_told_under_a_reference_and_logged_without_a_word_of_the_user(
     inside: InsideBox, tool: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    arguments = {
-        **{"list": {"workspace": "all"}, "read": TOMATOES, "search": {"workspace": "garden"}},
-        **{name: change(inside, name) for name in ("append", "patch")},
-    }[tool]
+    others: dict[str, Mapping[str, object]] = {
+        "list": {"workspace": "all"},
+        "read": TOMATOES,
+        "search": {"workspace": "garden", "query": "canary"},
+    }
+    arguments = others.get(tool) or change(inside, tool)
     inside.tokens = broken
 
-    assert inside.refuses(
-        tool, **arguments, **({"query": "canary"} if tool == "search" else {})
-    ) == ("Something went wrong on our side (reference 4f2a). Try again in a minute.")
+    assert inside.refuses(tool, **arguments) == (
+        "Something went wrong on our side (reference 4f2a). Try again in a minute."
+    )
     [record] = caplog.records
     assert "canary" not in str(vars(record))
     assert "tomatoes" not in str(vars(record))

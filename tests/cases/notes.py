@@ -3,6 +3,8 @@
 Small ones are written out; large ones are made here, the same bytes each time.
 """
 
+# ruff: noqa: RUF001 - letters of many scripts, some like others, are what this is about
+
 from base64 import b64encode
 from collections.abc import Mapping
 from random import Random

@@ -2,6 +2,7 @@ from datetime import date, timedelta
 
 import pytest
 
+from memorybox.files.model import ChangePage, Cursor, StoredFile
 from memorybox.search.model import Indexed, Skipped, SkipReason
 from memorybox.search.results import (
     DeploymentSpent,
@@ -13,7 +14,7 @@ from memorybox.search.results import (
     TextNotTaken,
     TooLarge,
 )
-from memorybox.search.store import StoredCursor
+from tests.fakes.files import InMemoryFileStore
 from tests.unit.search.world import Crash, World
 
 DECEMBER = date(2026, 12, 1)
@@ -87,9 +88,10 @@ def test_a_file_that_fits_to_the_byte_is_indexed() -> None:
 
 
 def test_all_parts_of_a_file_fit_in_the_budget_or_none_is_sent() -> None:
-    world = World(cap=9_999)
+    text = diary()
+    world = World(cap=len(text) - 1)
 
-    assert world.write("/garden/a.md", "x" * 10_000) == OverBudget(until=DECEMBER)
+    assert world.write("/garden/diary.md", text) == OverBudget(until=DECEMBER)
     assert world.embedder.requests == []
 
 
@@ -156,8 +158,6 @@ def test_without_time_nothing_is_begun() -> None:
     world.clock.sleep(20)
 
     data = T45.encode()
-    from memorybox.files.model import StoredFile  # noqa: PLC0415
-
     outcome = request.indexer.index_now(StoredFile(world.put("/garden/a.md", data), data))
 
     assert outcome == NoTime()
@@ -239,19 +239,34 @@ def test_parts_that_came_before_the_service_fell_silent_are_not_paid_twice() -> 
     assert world.indexed() == world.folder()
 
 
+class LateListing(InMemoryFileStore):
+    """A folder whose changes are not listed yet."""
+
+    is_late = False
+
+    def changes(self, cursor: Cursor | None) -> ChangePage:
+        if self.is_late and cursor:
+            return ChangePage((), cursor, has_more=False)
+        return super().changes(cursor)
+
+
 def test_a_written_file_is_found_although_the_listing_lags_behind() -> None:
     world = World()
+    world.files = listing = LateListing(world.clock)
     world.write("/garden/old.md", "tomatoes")
     world.search()
-    at = world.index.load().cursor
+    listing.is_late = True
     world.write("/garden/old.md", "onions")
     world.write("/garden/new.md", "onions")
     sent = len(world.embedder.inputs)
-    world.files.lag = True  # type: ignore[attr-defined]
-    assert isinstance(at, StoredCursor)
 
-    assert world.found("onions") == {"garden/old.md", "garden/new.md"}
-    assert world.embedder.inputs[sent:] == ["onions"]
+    late = world.found("onions")
+    listing.is_late = False
+    world.search("onions")
+
+    assert late == {"garden/old.md", "garden/new.md"}
+    assert world.embedder.inputs[sent:] == ["onions", "onions"]
+    assert world.indexed() == world.folder()
 
 
 def test_a_write_that_crashed_at_any_step_is_indexed_by_the_next_search() -> None:

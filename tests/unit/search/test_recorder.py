@@ -305,7 +305,7 @@ def test_reading_needs_no_numpy() -> None:
     command = "import memorybox.search.recorder, sys; sys.exit('numpy' in sys.modules)"
 
     environment = {"PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run([sys.executable, "-c", command], env=environment, check=False)  # noqa: S603
+    done = subprocess.run([sys.executable, "-c", command], env=environment, check=False)
 
     assert done.returncode == 0
 

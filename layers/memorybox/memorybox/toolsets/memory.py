@@ -1,8 +1,8 @@
 """The six tools over a user's notes: list, read, write, append, patch, search."""
 
 import logging
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -132,7 +132,7 @@ class MemoryTools:
             recovered = self.files.recover(ref, standing.attempt)
         rev, stored = recovered or self._run(command, change)
         result = self._changed(rev, stored)
-        with suppress(Unavailable):  # the change is made; a repeat finds it by its revision
+        with _after_the_change():  # a repeat finds it by its revision
             self.commands.finish(command, result.texts[0])
         return result
 
@@ -150,14 +150,19 @@ class MemoryTools:
         return stored.entry.rev, stored
 
     def _changed(self, rev: Rev, stored: StoredFile) -> ToolResult:
-        return ToolResult((answers.written(rev, self._index(stored)),))
+        outcome: IndexOutcome = NoTime()
+        with _after_the_change():
+            outcome = self.index.index_now(stored)
+        return ToolResult((answers.written(rev, outcome),))
 
-    def _index(self, stored: StoredFile) -> IndexOutcome:
-        try:
-            return self.index.index_now(stored)
-        except Exception as error:  # noqa: BLE001 - whatever broke, the file is written
-            _log.error("A written file was not indexed", extra={"trace": list(trace(error))})
-            return NoTime()
+
+@contextmanager
+def _after_the_change() -> Iterator[None]:
+    """The file is written: whatever breaks from now on, the caller gets its rev."""
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001 - see above
+        _log.error("A step after a change failed", extra={"trace": list(trace(error))})
 
 
 def _scope(arguments: Arguments) -> str | None:

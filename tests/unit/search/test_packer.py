@@ -1,0 +1,147 @@
+import pytest
+
+from memorybox.search.model import TailEntry
+from memorybox.search.packer import LARGE, LONG
+from tests.unit.search.world import Crash, World
+
+
+def a_garden() -> World:
+    world = World()
+    world.put("/garden/a.md", "tomatoes")
+    world.put("/garden/beds/b.md", "beds")
+    world.put("/garden/big.md", 1_000_001 * "x")
+    world.put("/work/c.md", "words")
+    world.search()
+    return world
+
+
+def tail(world: World) -> dict[str, TailEntry]:
+    return dict(world.index.load().tail)
+
+
+def test_folding_empties_the_tail_of_one_workspace_and_changes_no_answer() -> None:
+    world = a_garden()
+    before = world.search("tomatoes")
+
+    assert world.fold("garden")
+
+    assert set(tail(world)) == {"/work/c.md"}
+    assert world.search("tomatoes") == before
+
+
+def test_the_pointer_says_what_the_pack_holds() -> None:
+    world = a_garden()
+
+    world.fold("garden")
+    world.put("/garden/d.md", "one more")
+    world.search()
+    world.fold("garden")
+
+    pointer = world.index.load().packs["garden"]
+    assert (pointer.generation, pointer.files, pointer.parts) == (2, 4, 3)
+
+
+def test_what_is_gone_is_in_no_pack() -> None:
+    world = a_garden()
+    world.fold("garden")
+    world.files.outside.remove("/garden/beds")
+    world.search()
+
+    world.fold("garden")
+
+    assert world.index.load().packs["garden"].files == 2
+    assert set(tail(world)) == {"/work/c.md"}
+    assert world.found() == {"garden/a.md", "work/c.md"}
+
+
+def test_what_is_due_stays_in_the_tail() -> None:
+    world = a_garden()
+    world.fold("garden")
+    world.put("/garden/a.md", "changed tomatoes")
+    world.put("/garden/new.md", "new")
+    request = world.request()
+    request.catalog.catch_up(request.deadline)
+
+    world.fold("garden")
+
+    assert {"/garden/a.md", "/garden/new.md"} <= tail(world).keys()
+    assert "garden/a.md" in world.found()
+    assert world.indexed() == world.folder()
+
+
+def test_an_entry_that_changes_while_it_is_folded_stays() -> None:
+    world = a_garden()
+    request = world.request()
+    view = request.catalog.load()
+    world.put("/garden/a.md", "changed meanwhile")
+    world.search()
+
+    request.packer.fold(view, "garden", least=1)
+
+    assert "/garden/a.md" in tail(world)
+    assert world.indexed() == world.folder()
+
+
+def test_of_two_folds_one_drops_its_own_pack() -> None:
+    world = a_garden()
+    first, second = world.request(), world.request()
+    views = first.catalog.load(), second.catalog.load()
+
+    folded = [
+        request.packer.fold(view, "garden", least=1)
+        for request, view in zip((first, second), views, strict=True)
+    ]
+
+    assert folded == [True, False]
+    assert set(world.packs.objects) == {world.index.load().packs["garden"].key}
+
+
+def test_a_fold_that_crashed_at_any_step_leaves_a_right_index() -> None:
+    uninterrupted = a_garden()
+    total = uninterrupted.steps_of(lambda: uninterrupted.fold("garden"))
+    assert total > 6
+    for number in range(total):
+        world = a_garden()
+        expected = world.search("tomatoes")
+        world.stop_at(number)
+        with pytest.raises(Crash):
+            world.fold("garden")
+        world.on_step = lambda: None
+
+        assert world.search("tomatoes") == expected, number
+        assert world.fold("garden") in (True, False)
+        assert world.search("tomatoes") == expected, number
+
+
+def test_a_tail_is_folded_when_it_is_long_or_large() -> None:
+    world = World()
+    for number in range(LONG):
+        world.put(f"/long/{number}.md", f"note {number}")
+    world.put("/short/a.md", "short")
+    world.search()
+    request = world.request()
+
+    request.packer.fold_long_tails(request.catalog.load())
+    not_yet = set(world.index.load().packs)
+    world.put("/long/one more.md", "one more")
+    world.search()
+    request.packer.fold_long_tails(request.catalog.load())
+
+    assert not_yet == set()
+    assert set(world.index.load().packs) == {"long"}
+
+
+def test_a_tail_of_many_bytes_is_folded_before_it_is_long() -> None:
+    world = World()
+    for number in range(60):
+        text = " ".join(f"word{number}x{n}" for n in range(700))
+        world.put(f"/large/{number}.md", 5 * text)
+    world.search()
+    request = world.request()
+    view = request.catalog.load()
+
+    request.packer.fold_long_tails(view)
+
+    assert len(view.state.tail) < LONG
+    assert LARGE == 1_000_000
+    assert set(world.index.load().packs) == {"large"}

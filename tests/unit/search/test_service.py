@@ -1,0 +1,474 @@
+from datetime import date
+
+import pytest
+
+from memorybox.deadline import Deadline
+from memorybox.files.errors import DropboxAsksToWait, DropboxSilent, NotDownloadable
+from memorybox.files.model import ChangePage, Cursor, FileRef, StoredFile
+from memorybox.search.errors import DeploymentOverBudget, EmbeddingSilent, QueryOverBudget
+from memorybox.search.model import SkipReason
+from memorybox.search.results import FoundFile, SearchResult, Unindexed
+from tests.fakes.files import InMemoryFileStore
+from tests.fakes.leases import InMemoryLeases
+from tests.unit.search.world import Crash, World
+
+QUERY = "when did the tomatoes fruit"  # 27 bytes
+
+
+class CountingStore(InMemoryFileStore):
+    """An app folder that counts calls, and fails when told to."""
+
+    calls = 0
+    error: Exception | None = None
+    locked = ""
+
+    def changes(self, cursor: Cursor | None) -> ChangePage:
+        self.calls += 1
+        if self.error:
+            raise self.error
+        return super().changes(cursor)
+
+    def read(self, ref: FileRef, at_most: int) -> StoredFile:
+        self.calls += 1
+        if ref.location == self.locked:
+            raise NotDownloadable(ref)
+        return super().read(ref, at_most)
+
+
+def a_garden() -> World:
+    world = World()
+    world.put("/garden/tomatoes.md", "the tomatoes fruit in june")
+    world.put("/garden/beds/plan.md", "the plan of the beds")
+    world.put("/work/search.md", "vectors and words")
+    return world
+
+
+def test_the_first_search_indexes_every_file_of_the_folder() -> None:
+    world = a_garden()
+
+    result = world.search(QUERY)
+
+    assert [(hit.workspace, hit.path) for hit in result.hits] == [
+        ("garden", "tomatoes.md"),
+        ("garden", "beds/plan.md"),
+        ("work", "search.md"),
+    ]
+    assert (result.unindexed, result.pending, result.is_by_words_alone) == ((), 0, False)
+
+
+def test_a_search_with_nothing_changed_makes_one_call_of_each_kind() -> None:
+    world = a_garden()
+    world.files = store = CountingStore(world.clock)
+    world.put("/garden/tomatoes.md", "the tomatoes fruit in june")
+    world.search(QUERY)
+    before = (store.calls, len(world.embedder.requests), world.index.loads)
+
+    steps = world.steps_of(lambda: world.search(QUERY))
+
+    after = (store.calls, len(world.embedder.requests), world.index.loads)
+    assert tuple(b - a for a, b in zip(before, after, strict=True)) == (1, 1, 1)
+    assert steps == 2 * 4  # reserve, embed, settle, load: each before and after; no lease
+
+
+@pytest.mark.parametrize("name", ["garden", "GARDEN", "Garden"])
+def test_a_workspace_is_named_in_any_letter_case(name: str) -> None:
+    world = a_garden()
+
+    assert world.found(QUERY, name) == {"garden/tomatoes.md", "garden/beds/plan.md"}
+
+
+@pytest.mark.parametrize(("name", "other"), [("ΟΔΟΣ", "οδος"), ("Straße", "STRASSE")])
+def test_a_workspace_of_any_script_is_found_in_another_case(name: str, other: str) -> None:
+    world = World()
+    world.put(f"/{name}/a.md", "text")
+
+    assert world.found(workspace=other) == {f"{name}/a.md"}
+
+
+def test_of_two_workspaces_alike_the_one_that_was_named_is_searched() -> None:
+    world = World()
+    world.put("/straße/a.md", "text")
+    world.put("/strasse/b.md", "text")
+
+    assert world.found(workspace="straße") == {"straße/a.md"}
+    assert world.found(workspace="Strasse") == {"strasse/b.md"}
+
+
+def test_an_unknown_workspace_has_no_hits() -> None:
+    assert a_garden().search(QUERY, "nowhere") == SearchResult((), (), 0, False)
+
+
+def test_the_limit_keeps_the_best() -> None:
+    result = a_garden().search(QUERY, limit=1)
+
+    assert [hit.path for hit in result.hits] == ["tomatoes.md"]
+
+
+def test_a_change_by_another_app_is_found_without_a_webhook() -> None:
+    world = a_garden()
+    world.search(QUERY)
+    world.put("/garden/beds/plan.md", "the tomatoes fruit when they fruit")
+
+    assert world.search(QUERY).hits[0].path == "beds/plan.md"
+
+
+def test_a_deleted_file_is_never_a_hit() -> None:
+    world = a_garden()
+    world.search(QUERY)
+    world.files.outside.remove("/garden/beds")
+
+    assert world.found(QUERY) == {"garden/tomatoes.md", "work/search.md"}
+
+
+def test_our_own_write_that_comes_back_costs_nothing() -> None:
+    world = a_garden()
+    world.search(QUERY)
+    world.write("/garden/new.md", "a new note")
+    sent = len(world.embedder.inputs)
+
+    assert "garden/new.md" in world.found(QUERY)
+    assert world.embedder.inputs[sent:] == [QUERY]
+
+
+@pytest.mark.parametrize("target", ["/garden/renamed.md", "/work/tomatoes.md"])
+def test_a_file_that_was_moved_is_found_there_at_no_cost(target: str) -> None:
+    world = a_garden()
+    world.search(QUERY)
+    world.files.outside.move("/garden/tomatoes.md", target)
+    sent = len(world.embedder.inputs)
+
+    result = world.search("renamed tomatoes", limit=1)
+
+    assert [f"/{hit.workspace}/{hit.path}" for hit in result.hits] == [target]
+    assert world.embedder.inputs[sent:] == ["renamed tomatoes"]
+    assert world.indexed() == world.folder()
+
+
+def test_a_copy_is_indexed_at_no_cost() -> None:
+    world = a_garden()
+    world.search(QUERY)
+    world.put("/work/copy.md", "the tomatoes fruit in june")
+    sent = len(world.embedder.inputs)
+
+    assert "work/copy.md" in world.found(QUERY)
+    assert world.embedder.inputs[sent:] == [QUERY]
+
+
+def test_two_new_files_with_one_text_are_paid_once() -> None:
+    world = World()
+    world.put("/garden/a.md", "the same text")
+    world.put("/work/b.md", "the same text")
+
+    assert world.found() == {"garden/a.md", "work/b.md"}
+    assert sorted(world.embedder.inputs) == ["anything", "the same text"]
+
+
+def test_files_of_the_searched_workspace_come_first_and_of_them_the_newest() -> None:
+    world = World()
+    for name in ("/work/1.md", "/garden/2.md", "/garden/3.md", "/work/4.md"):
+        world.put(name, f"text of {name}")
+        world.clock.sleep(1)
+
+    world.search(workspace="garden")
+
+    names = [text.removeprefix("text of ") for text in world.embedder.inputs[1:]]
+    assert names == ["/garden/3.md", "/garden/2.md", "/work/4.md", "/work/1.md"]
+
+
+def test_no_request_starts_after_20_seconds_and_the_answer_counts_what_is_left() -> None:
+    world = World()
+    for number in range(300):
+        world.put(f"/garden/{number}.md", f"note {number} " + "x" * 7_900)
+    world.embedder.seconds = 3
+    began = world.clock.monotonic()
+
+    first = world.search()
+    took, last_start = world.clock.monotonic() - began, max(world.embedder.started)
+    world.embedder.seconds = 0
+    second = world.search()
+
+    assert last_start < 20
+    assert took < 25
+    assert first.pending > 0
+    assert second.pending == 0
+    sent = [text for text in world.embedder.inputs if text != "anything"]
+    assert len(sent) == len(set(sent)) == 300
+
+
+def test_files_elsewhere_that_are_not_indexed_yet_are_not_counted() -> None:
+    world = a_garden()
+    world.search(QUERY)
+    world.put("/work/new.md", "text")
+    world.embedder.is_silent = True
+
+    assert world.search(QUERY, "garden").pending == 0
+    assert world.search(QUERY, "work").pending == 1
+
+
+def test_what_cannot_be_indexed_is_named_with_its_reason() -> None:
+    world = World()
+    world.files = store = CountingStore(world.clock)
+    world.put("/garden/Big.md", 1_000_001 * "a")
+    world.put("/garden/latin.md", b"caf\xe9")
+    world.put("/garden/locked.md", "text")
+    store.locked = "/garden/locked.md"
+
+    result = world.search(QUERY, "garden")
+
+    assert result.unindexed == (
+        Unindexed("garden", "Big.md", SkipReason.TOO_LARGE, None),
+        Unindexed("garden", "latin.md", SkipReason.NOT_UTF8, None),
+        Unindexed("garden", "locked.md", SkipReason.NOT_DOWNLOADABLE, None),
+    )
+    assert result.pending == 0
+
+
+def test_a_file_over_the_budget_is_named_and_tried_again_next_month() -> None:
+    world = World(cap=700)
+    world.put("/garden/a.md", "x" * 699)
+
+    named = world.search("two words").unindexed
+    world.clock.sleep(60 * 60 * 24)
+    later = world.search()
+
+    assert named == (Unindexed("garden", "a.md", SkipReason.OVER_BUDGET, date(2026, 12, 1)),)
+    assert [hit.path for hit in later.hits] == ["a.md"]
+
+
+def test_a_smaller_file_is_indexed_although_a_larger_one_does_not_fit() -> None:
+    world = World(cap=700)
+    world.put("/garden/small.md", "x" * 100)
+    world.put("/garden/large.md", "y" * 700)
+
+    result = world.search()
+
+    assert [hit.path for hit in result.hits] == ["small.md"]
+    assert [file.path for file in result.unindexed] == ["large.md"]
+
+
+def test_a_file_that_the_service_refuses_does_not_keep_others_from_being_indexed() -> None:
+    world = a_garden()
+    world.put("/garden/bad.md", "a bad text")
+    world.embedder.refused = {"a bad text"}
+
+    result = world.search(QUERY)
+
+    assert len(result.hits) == 3
+    assert [(file.path, file.reason) for file in result.unindexed] == [
+        ("bad.md", SkipReason.REFUSED)
+    ]
+
+
+def test_a_query_that_does_not_fit_in_the_budget_calls_nobody() -> None:
+    world = World(cap=26)
+    world.files = store = CountingStore(world.clock)
+
+    with pytest.raises(QueryOverBudget) as refused:
+        world.search(QUERY)
+
+    assert str(refused.value) == (
+        "The query does not fit in what is left of this month's 26 embedding tokens. "
+        "Search works again on 2026-12-01 (UTC); the other tools work now."
+    )
+    assert (store.calls, world.embedder.requests, world.ledger.spent) == (0, [], {})
+
+
+def test_a_query_that_fits_to_the_byte_is_searched() -> None:
+    assert World(cap=27).search(QUERY) == SearchResult((), (), 0, False)
+
+
+def test_the_deployments_budget_has_words_of_its_own() -> None:
+    with pytest.raises(DeploymentOverBudget) as refused:
+        World(deployment_cap=26).search(QUERY)
+
+    assert str(refused.value) == (
+        "This service has used up its own embedding limit. "
+        "Search works again on 2026-12-01 (UTC); the other tools work now."
+    )
+
+
+def test_a_silent_service_leaves_the_words_to_rank_by() -> None:
+    world = a_garden()
+    world.search(QUERY)
+    world.embedder.is_silent = True
+
+    result = world.search(QUERY)
+
+    assert result.is_by_words_alone
+    assert result.hits[0] == FoundFile("garden", "tomatoes.md", result.hits[0].score)
+
+
+def test_a_silent_service_without_an_index_is_an_error() -> None:
+    world = a_garden()
+    world.embedder.is_silent = True
+
+    with pytest.raises(EmbeddingSilent) as silent:
+        world.search(QUERY)
+
+    assert str(silent.value) == (
+        "The embedding service did not answer, so nothing was searched. "
+        "Try again in a minute; the other tools work now."
+    )
+
+
+@pytest.mark.parametrize("error", [DropboxSilent(), DropboxAsksToWait(15)])
+def test_a_listing_that_fails_is_an_error_and_drops_nothing(error: Exception) -> None:
+    world = World()
+    world.files = store = CountingStore(world.clock)
+    world.put("/garden/a.md", "text")
+    world.search()
+    before = world.index.load()
+    store.error = error
+
+    with pytest.raises(type(error)):
+        world.search()
+
+    assert world.index.load() == before
+    assert world.ledger.spent == {"2026-11": len(world.embedder.inputs)}
+
+
+def test_a_search_that_meets_another_run_waits_for_it_within_its_20_seconds() -> None:
+    world = a_garden()
+    other = InMemoryLeases(world.leases, Deadline.after(100, world.clock))
+    with other.indexer(Deadline.after(1, world.clock)):
+        result = world.search(QUERY)
+
+    assert result.pending == 3
+    assert result.hits == ()
+    assert world.clock.monotonic() == pytest.approx(20)
+
+
+def test_a_file_that_another_request_is_indexing_is_counted_and_not_embedded_twice() -> None:
+    world = World()
+    world.put("/garden/a.md", "text")
+    world.request().indexer.claim("/garden/a.md")
+
+    result = world.search()
+
+    assert (result.hits, result.pending) == ((), 1)
+    assert world.embedder.inputs == ["anything"]
+
+
+def test_two_first_searches_embed_each_file_once() -> None:
+    for pause in range(0, 60, 3):
+        world = a_garden()
+        world.interrupt_at(pause, lambda world=world: world.search("another query"))  # type: ignore[misc]
+        world.search(QUERY)
+        world.on_step = lambda: None
+        world.search(QUERY)
+
+        sent = [text for text in world.embedder.inputs if text not in (QUERY, "another query")]
+        assert len(sent) == len(set(sent)) == 3, pause
+
+
+def test_folders_have_one_spelling_in_an_answer() -> None:
+    world = World()
+    world.put("/Garden/Beds/Plan.md", "plan")
+    world.search()
+    world.clock.sleep(1)
+    world.put("/GARDEN/BEDS/other.md", "other")
+
+    assert world.found() == {"Garden/Beds/Plan.md", "Garden/Beds/other.md"}
+
+
+def test_equal_files_come_in_the_order_of_their_names_each_time() -> None:
+    world = World()
+    for number in range(30):
+        world.put(f"/garden/{number:02}.md", "the same text")
+
+    answers = [[hit.path for hit in world.search(limit=5).hits] for _ in range(3)]
+
+    assert answers == 3 * [["00.md", "01.md", "02.md", "03.md", "04.md"]]
+
+
+@pytest.mark.parametrize("is_missing", [True, False])
+def test_a_pack_that_cannot_be_read_is_made_good_from_the_folder(is_missing: bool) -> None:
+    world = a_garden()
+    world.search(QUERY)
+    world.fold("garden")
+    [key] = world.packs.objects
+    world.packs.objects[key] = b"damaged"
+    if is_missing:
+        del world.packs.objects[key]
+
+    result = world.search(QUERY, "garden")
+
+    assert [hit.path for hit in result.hits] == ["tomatoes.md", "beds/plan.md"]
+    assert world.indexed() == world.folder()
+
+
+def test_a_search_opens_the_packs_of_its_workspace_only() -> None:
+    world = a_garden()
+    world.search(QUERY)
+    world.fold("garden")
+    world.fold("work")
+    world.packs.opened.clear()
+
+    world.search(QUERY, "work")
+
+    assert {key.split("/")[0] for key in world.packs.opened} == {"work"}
+
+
+def test_an_index_of_another_model_is_not_ranked_and_made_anew() -> None:
+    world = a_garden()
+    world.search(QUERY)
+    world.fold("garden")
+    sent = len(world.embedder.inputs)
+    world.embedder = type(world.embedder)(world.clock, dims=32)
+
+    assert len(world.search(QUERY).hits) == 3
+    assert sent == 4
+    assert sorted(world.embedder.inputs) == sorted(
+        [QUERY, "the tomatoes fruit in june", "the plan of the beds", "vectors and words"]
+    )
+
+
+@pytest.mark.parametrize("is_packed", [False, True])
+def test_another_way_of_splitting_costs_nothing_for_texts_that_stay(is_packed: bool) -> None:
+    world = a_garden()
+    world.search(QUERY)
+    if is_packed:
+        world.fold("garden")
+        world.fold("work")
+    sent = len(world.embedder.inputs)
+    world.splitting += 1
+
+    assert len(world.search(QUERY).hits) == 3
+    assert world.embedder.inputs[sent:] == [QUERY]
+
+
+def changed_garden() -> World:
+    world = a_garden()
+    world.search(QUERY)
+    world.fold("garden")
+    world.put("/garden/tomatoes.md", "the tomatoes are over")
+    world.files.outside.remove("/garden/beds")
+    world.files.outside.move("/work/search.md", "/garden/search.md")
+    world.put("/garden/new.md", "a new note")
+    return world
+
+
+def test_a_search_that_crashed_at_any_step_is_made_good_by_the_next() -> None:
+    uninterrupted = changed_garden()
+    total = uninterrupted.steps_of(lambda: uninterrupted.search(QUERY))
+    assert total > 40
+    for number in range(total):
+        world = changed_garden()
+        world.stop_at(number)
+        with pytest.raises(Crash):
+            world.search(QUERY)
+        world.on_step = lambda: None
+        world.clock.sleep(60)
+
+        result = world.search(QUERY)
+
+        assert (result.pending, result.unindexed) == (0, ()), number
+        assert world.indexed() == world.folder(), number
+
+
+def test_the_index_is_rebuilt_from_the_folder_alone() -> None:
+    world = a_garden()
+    before = world.search(QUERY)
+    wiped = a_garden()
+
+    assert wiped.search(QUERY) == before
