@@ -1,7 +1,7 @@
 import pytest
 
 from memorybox.search.model import TailEntry
-from memorybox.search.packer import LARGE, LONG
+from memorybox.search.packer import LONG
 from tests.unit.search.world import Crash, World
 
 
@@ -113,7 +113,7 @@ def test_a_fold_that_crashed_at_any_step_leaves_a_right_index() -> None:
         assert world.search("tomatoes") == expected, number
 
 
-def test_a_tail_is_folded_when_it_is_long_or_large() -> None:
+def test_a_tail_is_long_from_501_entries_on() -> None:
     world = World()
     for number in range(LONG):
         world.put(f"/long/{number}.md", f"note {number}")
@@ -121,17 +121,15 @@ def test_a_tail_is_folded_when_it_is_long_or_large() -> None:
     world.search()
     request = world.request()
 
-    request.packer.fold_long_tails(request.catalog.load())
-    not_yet = set(world.index.load().packs)
+    not_yet = request.packer.long_tails(request.catalog.load())
     world.put("/long/one more.md", "one more")
     world.search()
-    request.packer.fold_long_tails(request.catalog.load())
+    now = request.packer.long_tails(request.catalog.load())
 
-    assert not_yet == set()
-    assert set(world.index.load().packs) == {"long"}
+    assert (not_yet, now) == ([], ["long"])
 
 
-def test_a_tail_of_many_bytes_is_folded_before_it_is_long() -> None:
+def test_a_tail_of_over_a_megabyte_is_as_good_as_long() -> None:
     world = World()
     for number in range(60):
         text = " ".join(f"word{number}x{n}" for n in range(700))
@@ -140,8 +138,5 @@ def test_a_tail_of_many_bytes_is_folded_before_it_is_long() -> None:
     request = world.request()
     view = request.catalog.load()
 
-    request.packer.fold_long_tails(view)
-
     assert len(view.state.tail) < LONG
-    assert LARGE == 1_000_000
-    assert set(world.index.load().packs) == {"large"}
+    assert request.packer.long_tails(view) == ["large"]

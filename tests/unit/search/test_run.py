@@ -30,6 +30,17 @@ def test_a_run_with_nothing_to_do_takes_no_embedding() -> None:
     assert len(world.embedder.requests) == sent
 
 
+def test_a_run_that_finds_nothing_to_do_takes_no_lease() -> None:
+    world = a_folder()
+    world.request().run.work()
+    other = InMemoryLeases(world.leases, Deadline.after(100, world.clock))
+
+    with other.indexer(Deadline.after(1, world.clock)):
+        assert world.request().run.work()
+
+    assert world.clock.monotonic() == 0
+
+
 def test_a_first_index_goes_on_from_run_to_run_until_it_is_done() -> None:
     world = World()
     for number in range(300):

@@ -33,15 +33,14 @@ class Packer:
     recipe: Recipe
     clock: Clock
 
-    def fold_long_tails(self, view: View) -> None:
+    def long_tails(self, view: View) -> list[str]:
+        """The workspaces whose tails are worth folding."""
         entries: Counter[str] = Counter()
         sizes: Counter[str] = Counter()
         for entry in view.state.tail.values():
             entries[entry.workspace] += 1
             sizes[entry.workspace] += _size(entry)
-        for workspace, count in entries.items():
-            if count > LONG or sizes[workspace] > LARGE:
-                self.fold(view, workspace)
+        return [name for name in entries if entries[name] > LONG or sizes[name] > LARGE]
 
     def fold(self, view: View, workspace: str, *, least: int = LEAST) -> bool:
         """Make the next pack of a workspace, and drop from the tail what is in it."""

@@ -1,6 +1,6 @@
 """One run of the indexer: what a message from the queue sets going."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from memorybox.deadline import Deadline
@@ -41,17 +41,24 @@ class IndexRun:
     def _work(self, paths: Sequence[str] | None) -> bool:
         is_complete = True
         if paths is None:
-            is_complete = self.catalog.catch_up(self.deadline.earlier(LAST_START)).is_complete
+            view = self.catalog.catch_up(self.deadline.earlier(LAST_START))
+            is_complete = view.is_complete
+        else:
+            view = self.catalog.load()
+        if not self.catch_up.due(view, None) and not self.packer.long_tails(view):
+            return is_complete
         with self.leases.indexer(self.deadline.capped(TURN)) as is_ours:
-            if not is_ours:
-                return False
-            view = self.catalog.load()
-            before = len(self.catch_up.due(view, None))
-            halt = self.catch_up.run(view, None, first=frozenset(paths or ()))
-            view = self.catalog.load()
-            self.packer.fold_long_tails(view)
+            return is_ours and self._index(frozenset(paths or ())) and is_complete
+
+    def _index(self, first: Collection[str]) -> bool:
+        view = self.catalog.load()
+        before = len(self.catch_up.due(view, None))
+        halt = self.catch_up.run(view, None, first)
+        view = self.catalog.load()
+        for workspace in self.packer.long_tails(view):
+            self.packer.fold(view, workspace)
         left = len(self.catch_up.due(view, None))
         if left and halt:
             raise halt
         is_stuck = left >= before and not self.catch_up.indexer.is_late
-        return is_complete and (not left or is_stuck)
+        return not left or is_stuck
