@@ -27,6 +27,10 @@ _ROOT: Final = Path(__file__).parent.parent
 _TIMEOUTS: Final = {"mcp": 30.0, "webhook": 9.0, "indexer": 120.0}  # seconds, as in the template
 
 
+_REQUEST_BYTES: Final = {"minilm": 16_000, "wordllama": 300_000, "hashed": 300_000}
+"""What a model on one processor embeds in about a second."""
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     """How one run differs from another."""
@@ -138,6 +142,7 @@ class Product:
             "OPENAI_BASE_URL": self.embeddings.url,
             "EMBEDDING_MODEL": self.options.model,
             "EMBEDDING_DIMENSIONS": str(self.embeddings.dimensions),
+            "EMBEDDING_REQUEST_BYTES": str(_REQUEST_BYTES[self.options.model]),
             "PYTHONPATH": str(_ROOT / "layers/memorybox"),
             "TMPDIR": str(temporary),
             **self.options.environment,

@@ -24,7 +24,7 @@ from memorybox.search.budget import (
     Spending,
     month_of,
 )
-from memorybox.search.embedder import EmbedderSilent, Embeddings, TextRefused
+from memorybox.search.embedder import MOST_BYTES, EmbedderSilent, Embeddings, TextRefused
 from memorybox.search.model import Claim, PackPointer, Seen, Settled, TailEntry
 from memorybox.search.pack import Pack, PackDamaged
 from memorybox.search.queue import MOST_PATHS
@@ -274,6 +274,10 @@ class HashedEmbedder(_Stepping):
     @property
     def model(self) -> str:
         return "hashed words"
+
+    @property
+    def most_bytes(self) -> int:
+        return MOST_BYTES
 
     @property
     def dims(self) -> int:

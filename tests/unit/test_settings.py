@@ -25,6 +25,7 @@ def test_a_deployment_needs_to_say_where_it_is_and_nothing_more() -> None:
         openai_base_url=None,
         embedding_model="text-embedding-3-small",
         embedding_dimensions=512,
+        embedding_request_bytes=300_000,
         embedding_price=Decimal("0.0118"),
         monthly_token_cap=84_745_762,
         deployment_token_cap=8_474_576_271,

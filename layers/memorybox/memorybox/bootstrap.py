@@ -165,6 +165,7 @@ class Process:
             base_url=self.settings.openai_base_url,
             model=self.settings.embedding_model,
             dims=self.settings.embedding_dimensions,
+            most_bytes=self.settings.embedding_request_bytes,
         )
 
     @cached_property

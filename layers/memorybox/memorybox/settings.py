@@ -29,6 +29,7 @@ class Settings:
     openai_base_url: str | None
     embedding_model: str
     embedding_dimensions: int
+    embedding_request_bytes: int
     embedding_price: Decimal
     monthly_token_cap: int
     deployment_token_cap: int
@@ -59,6 +60,7 @@ class Settings:
             openai_base_url=given.get("OPENAI_BASE_URL"),
             embedding_model=given.get("EMBEDDING_MODEL", "text-embedding-3-small"),
             embedding_dimensions=int(given.get("EMBEDDING_DIMENSIONS", "512")),
+            embedding_request_bytes=int(given.get("EMBEDDING_REQUEST_BYTES", "300000")),
             embedding_price=price,
             monthly_token_cap=int(given.get("MONTHLY_TOKEN_CAP", tokens_for(Decimal(1), price))),
             deployment_token_cap=int(

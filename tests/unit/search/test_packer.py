@@ -76,7 +76,7 @@ def test_an_entry_that_changes_while_it_is_folded_stays() -> None:
     world.put("/garden/a.md", "changed meanwhile")
     world.search()
 
-    request.packer.fold(view, "garden", least=1)
+    request.packer.fold(view, "garden")
 
     assert "/garden/a.md" in tail(world)
     assert world.indexed() == world.folder()
@@ -88,7 +88,7 @@ def test_of_two_folds_one_drops_its_own_pack() -> None:
     views = first.catalog.load(), second.catalog.load()
 
     folded = [
-        request.packer.fold(view, "garden", least=1)
+        request.packer.fold(view, "garden")
         for request, view in zip((first, second), views, strict=True)
     ]
 

@@ -259,6 +259,20 @@ def test_a_file_that_the_service_refuses_does_not_keep_others_from_being_indexed
     ]
 
 
+def test_a_text_that_is_refused_among_many_is_found_in_few_requests() -> None:
+    world = World()
+    for number in range(64):
+        world.put(f"/garden/{number}.md", f"note {number}")
+    world.embedder.refused = {"note 17"}
+
+    result = world.search()
+
+    assert len(result.hits) == 20
+    assert [file.path for file in result.unindexed] == ["17.md"]
+    assert len(world.embedder.requests) <= 1 + 1 + 2 * 6
+    assert world.indexed() == world.folder()
+
+
 def test_a_query_that_does_not_fit_in_the_budget_calls_nobody() -> None:
     world = World(cap=26)
     world.files = store = CountingStore(world.clock)

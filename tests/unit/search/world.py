@@ -125,7 +125,7 @@ class World:
     def fold(self, workspace: str) -> bool:
         """Pack what is in the tail of a workspace."""
         request = self.request()
-        return request.packer.fold(request.catalog.load(), workspace, least=1)
+        return request.packer.fold(request.catalog.load(), workspace)
 
     def stop_at(self, number: int) -> None:
         """Crash at this step from now on; 0 is the next."""

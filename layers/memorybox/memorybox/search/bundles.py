@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from memorybox.files.model import FileEntry
 from memorybox.search.drafts import Draft
-from memorybox.search.embedder import MOST_BYTES, MOST_INPUTS
+from memorybox.search.embedder import MOST_INPUTS
 from memorybox.search.embedding import tokens_at_most
 from memorybox.search.model import TailEntry
 
@@ -23,6 +23,7 @@ class Work:
 class Bundle:
     """Files whose missing texts fit into one request, or one large file."""
 
+    most_bytes: int
     works: list[Work] = field(default_factory=list)
     texts: dict[bytes, str] = field(default_factory=dict)
     size: int = 0
@@ -30,7 +31,7 @@ class Bundle:
     def holds(self, texts: Mapping[bytes, str]) -> bool:
         """Whether there is room for these texts too."""
         return not self.works or (
-            self.size + tokens_at_most(texts.values()) <= MOST_BYTES
+            self.size + tokens_at_most(texts.values()) <= self.most_bytes
             and len(self.texts) + len(texts) <= MOST_INPUTS
         )
 
@@ -41,7 +42,7 @@ class Bundle:
 
 
 def bundled(
-    works: Iterable[Work], vectors: Mapping[bytes, bytes]
+    works: Iterable[Work], vectors: Mapping[bytes, bytes], most_bytes: int
 ) -> tuple[list[Bundle], list[Work]]:
     """The files in bundles, in their order, and those that need a text of another bundle.
 
@@ -56,7 +57,7 @@ def bundled(
             later.append(work)
             continue
         if not bundles or not bundles[-1].holds(texts):
-            bundles.append(Bundle())
+            bundles.append(Bundle(most_bytes))
         bundles[-1].add(work, texts)
         sent |= texts.keys()
     return bundles, later

@@ -39,10 +39,11 @@ class Catalog:
     packs: PackStore
     recorder: Recorder
 
-    def load(self) -> View:
-        """What is recorded, whatever happened in Dropbox since."""
+    def load(self, scope: str | None = None) -> View:
+        """What is recorded, whatever happened in Dropbox since, with the packs of the scope."""
         state = self.index.load()
-        packs = _PacksOnDemand(self.packs, state.packs)
+        pointers = {w: at for w, at in state.packs.items() if scope in (None, w)}
+        packs = _PacksOnDemand(self.packs, pointers)
         return View(state, Snapshot(state.tail, packs), is_complete=False)
 
     def catch_up(self, deadline: Deadline) -> View:

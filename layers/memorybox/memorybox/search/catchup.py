@@ -13,7 +13,6 @@ from memorybox.files.store import FileStore
 from memorybox.search.bundles import Work
 from memorybox.search.catalog import View
 from memorybox.search.drafts import Draft
-from memorybox.search.embedder import MOST_BYTES
 from memorybox.search.errors import EmbeddingSilent
 from memorybox.search.indexer import Indexer, vectors_of
 from memorybox.search.model import Indexed, Recipe, Seen, Settled, Skipped, SkipReason, TailEntry
@@ -24,8 +23,8 @@ from memorybox.search.results import ServiceSilent
 from memorybox.search.store import CursorMoved, IndexLost, IndexStore, StoredCursor
 
 WAVE_FILES = 200
-WAVE_BYTES = 4 * MOST_BYTES
-"""How much is read before the next requests to the embedding model."""
+WAVE_REQUESTS = 4
+"""How much is read before the next requests to the embedding model, which go out together."""
 
 Twins = Mapping[str, tuple[str, Indexed]]
 """By content_hash, a path at which this content was indexed, and how."""
@@ -84,7 +83,7 @@ class CatchUp:
             # A result is stored in an entry of the tail: a file that only a pack holds gets one.
             packed = [seen for seen in due if seen.path_lower not in view.state.tail]
             at = self._record(packed, view.state.cursor)
-            for wave in _waves(due):
+            for wave in _waves(due, WAVE_REQUESTS * self.indexer.embedder.most_bytes):
                 if self.indexer.is_late:
                     break
                 works, halt = self._index(view, wave, vectors)
@@ -163,11 +162,11 @@ def _changed(works: Iterable[Work]) -> list[Seen]:
     ]
 
 
-def _waves(due: Iterable[Seen]) -> Iterator[list[Seen]]:
+def _waves(due: Iterable[Seen], most_bytes: int) -> Iterator[list[Seen]]:
     wave: list[Seen] = []
     size = 0
     for seen in due:
-        if wave and (len(wave) == WAVE_FILES or size + seen.size > WAVE_BYTES):
+        if wave and (len(wave) == WAVE_FILES or size + seen.size > most_bytes):
             yield wave
             wave, size = [], 0
         wave.append(seen)

@@ -42,8 +42,12 @@ class Embedder(Protocol):
     @property
     def dims(self) -> int: ...
 
+    @property
+    def most_bytes(self) -> int:
+        """Bytes of a request that the service answers within a few seconds, up to MOST_BYTES."""
+
     def embed(self, texts: Sequence[str], deadline: Deadline) -> Embeddings:
-        """Embed at most MOST_INPUTS texts of MOST_BYTES together, none of them blank.
+        """Embed at most MOST_INPUTS texts of `most_bytes` together, none of them blank.
 
         Answers are checked for count, order, length, finite numbers and zero vectors. Raises
         EmbedderSilent or TextRefused.

@@ -6,7 +6,6 @@ from enum import Enum, auto
 
 from memorybox.deadline import Deadline
 from memorybox.search.embedder import (
-    MOST_BYTES,
     MOST_INPUTS,
     Embedder,
     EmbedderSilent,
@@ -44,7 +43,7 @@ def embed(embedder: Embedder, texts: Mapping[bytes, str], deadline: Deadline) ->
     """
     vectors: dict[bytes, bytes] = {}
     used = 0
-    for batch in batches(texts):
+    for batch in batches(texts, embedder.most_bytes):
         if deadline.earlier(LAST_START).has_passed:
             return Embedded(vectors, used, Halt.NO_TIME)
         most = tokens_at_most(batch.values())
@@ -60,13 +59,13 @@ def embed(embedder: Embedder, texts: Mapping[bytes, str], deadline: Deadline) ->
     return Embedded(vectors, used)
 
 
-def batches(texts: Mapping[bytes, str]) -> Iterator[dict[bytes, str]]:
+def batches(texts: Mapping[bytes, str], most_bytes: int) -> Iterator[dict[bytes, str]]:
     """The texts in as few requests as hold them in this order."""
     batch: dict[bytes, str] = {}
     size = 0
     for key, text in texts.items():
         length = len(text.encode())
-        if len(batch) == MOST_INPUTS or size + length > MOST_BYTES:
+        if len(batch) == MOST_INPUTS or size + length > most_bytes:
             yield batch
             batch, size = {}, 0
         batch[key] = text

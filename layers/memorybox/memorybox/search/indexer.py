@@ -1,6 +1,6 @@
 """Makes files findable: pays for their vectors and stores them, a file at once or many together."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -16,10 +16,10 @@ from memorybox.search.budget import (
 )
 from memorybox.search.bundles import Work, bundled
 from memorybox.search.catalog import Catalog
-from memorybox.search.drafts import Drafter
+from memorybox.search.drafts import Draft, Drafter
 from memorybox.search.embedder import Embedder
 from memorybox.search.embedding import LAST_START, Embedded, Halt, embed, tokens_at_most
-from memorybox.search.model import Indexed, Skipped, SkipReason, TailEntry
+from memorybox.search.model import Indexed, Settled, Skipped, SkipReason, TailEntry, workspace_of
 from memorybox.search.parallel import Parallel
 from memorybox.search.results import (
     DeploymentSpent,
@@ -44,9 +44,9 @@ class _Paid:
     refusal: BudgetSpent | None = None
 
     @property
-    def is_for_all(self) -> bool:
-        """Whether it stands for every file: no text of another one may be to blame."""
-        return not self.refusal and self.embedded.halt is not Halt.REFUSED
+    def is_of_one_file(self) -> bool:
+        """Whether a single file may be to blame, so that others fare better without it."""
+        return self.refusal is not None or self.embedded.halt is Halt.REFUSED
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,8 @@ class Indexer:
             return TooLarge() if draft.reason is SkipReason.TOO_LARGE else TextNotTaken()
         vectors = vectors_of(claimed)
         if not vectors and len(draft.parts) > 1:
-            vectors = self.catalog.load().snapshot.vectors(draft.texts(vectors))
+            view = self.catalog.load(workspace_of(claimed.path_lower))
+            vectors = view.snapshot.vectors(draft.texts(vectors))
         [outcome] = self.index_all([Work(claimed, stored.entry, draft)], vectors)
         return outcome
 
@@ -99,32 +100,32 @@ class Indexer:
 
         The outcomes are in no order.
         """
-        bundles, later = bundled(works, vectors)
+        bundles, twins = bundled(works, vectors, self.embedder.most_bytes)
         paying = [self.parallel.start(partial(self._pay, bundle.texts)) for bundle in bundles]
         storing: list[Callable[[], IndexOutcome]] = []
+        again: list[Sequence[Work]] = [[work] for work in twins]
         for bundle, wait in zip(bundles, paying, strict=True):
             paid = wait()
             vectors |= paid.embedded.vectors
-            if len(bundle.works) > 1 and not paid.is_for_all:
-                later += bundle.works
+            if len(bundle.works) > 1 and paid.is_of_one_file:
                 if paid.spending:
                     self.ledger.settle(paid.spending)
+                middle = len(bundle.works) // 2
+                again += [bundle.works[:middle], bundle.works[middle:]]
                 continue
             for work in bundle.works:
                 storing.append(self.parallel.start(partial(self._store, work, paid, vectors)))
                 paid = replace(paid, spending=None)  # settled with the first of them
         outcomes = [wait() for wait in storing]
-        for work in later:
-            outcomes += self._index_later(work, vectors, outcomes)
+        for some in again:
+            is_silent = ServiceSilent() in outcomes
+            outcomes += self._leave(some) if is_silent else self.index_all(some, vectors)
         return outcomes
 
-    def _index_later(
-        self, work: Work, vectors: dict[bytes, bytes], before: Sequence[IndexOutcome]
-    ) -> list[IndexOutcome]:
-        if ServiceSilent() in before:
+    def _leave(self, works: Sequence[Work]) -> list[IndexOutcome]:
+        for work in works:
             self.index.unclaim(work.claimed)
-            return [ServiceSilent()]
-        return self.index_all([work], vectors)
+        return [ServiceSilent()] * len(works)
 
     def _pay(self, texts: dict[bytes, str]) -> _Paid:
         """Embed the texts if all of them fit in the budget, else none."""
@@ -139,30 +140,35 @@ class Indexer:
         embedded = embed(self.embedder, texts, self.deadline)
         return _Paid(embedded, Spending(reservation, embedded.used))
 
-    def _store(self, work: Work, paid: _Paid, vectors: dict[bytes, bytes]) -> IndexOutcome:
-        claimed, draft = work.claimed, work.draft
-        indexed = draft.indexed(vectors)
+    def _store(self, work: Work, paid: _Paid, vectors: Mapping[bytes, bytes]) -> IndexOutcome:
+        settled, outcome = _verdict(work.draft, paid, vectors)
+        if settled is None:
+            self.index.unclaim(work.claimed, spending=paid.spending)
+            return outcome
         try:
-            if indexed.rev == draft.rev:
-                self.index.store(claimed, indexed, spending=paid.spending)
-                return IndexedNow(len(indexed.parts)) if indexed.parts else NoText()
-            if paid.refusal:
-                until = next_month(paid.refusal.month)
-                skipped = Skipped(draft.rev, draft.content_hash, SkipReason.OVER_BUDGET, until)
-                self.index.store(claimed, skipped)
-                is_ours = isinstance(paid.refusal, DeploymentBudgetSpent)
-                return DeploymentSpent(until) if is_ours else OverBudget(until)
-            if paid.embedded.halt is Halt.REFUSED:
-                skipped = Skipped(draft.rev, draft.content_hash, SkipReason.REFUSED)
-                self.index.store(claimed, skipped, spending=paid.spending)
-                return TextNotTaken()
-            if paid.embedded.vectors.keys() & draft.texts({}).keys():
-                self.index.store(claimed, indexed, spending=paid.spending)
-            else:
-                self.index.unclaim(claimed, spending=paid.spending)
+            self.index.store(work.claimed, settled, spending=paid.spending)
         except IndexLost:
             return NoTime()
-        return ServiceSilent() if paid.embedded.halt is Halt.SILENT else NoTime()
+        return outcome
+
+
+def _verdict(
+    draft: Draft, paid: _Paid, vectors: Mapping[bytes, bytes]
+) -> tuple[Settled | None, IndexOutcome]:
+    """What is to be stored for a file, and what that means."""
+    indexed = draft.indexed(vectors)
+    if indexed.rev == draft.rev:
+        return indexed, IndexedNow(len(indexed.parts)) if indexed.parts else NoText()
+    if paid.refusal:
+        until = next_month(paid.refusal.month)
+        skipped = Skipped(draft.rev, draft.content_hash, SkipReason.OVER_BUDGET, until)
+        is_everybodys = isinstance(paid.refusal, DeploymentBudgetSpent)
+        return skipped, DeploymentSpent(until) if is_everybodys else OverBudget(until)
+    if paid.embedded.halt is Halt.REFUSED:
+        return Skipped(draft.rev, draft.content_hash, SkipReason.REFUSED), TextNotTaken()
+    outcome = ServiceSilent() if paid.embedded.halt is Halt.SILENT else NoTime()
+    has_more = any(part.identity in paid.embedded.vectors for part in draft.parts)
+    return indexed if has_more else None, outcome
 
 
 def vectors_of(entry: TailEntry) -> dict[bytes, bytes]:

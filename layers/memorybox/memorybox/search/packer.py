@@ -7,6 +7,7 @@ index: an object that nobody names, or entries that say what the pack says too.
 
 from collections import Counter
 from dataclasses import dataclass
+from datetime import date
 
 from memorybox.clock import Clock
 from memorybox.search.catalog import View
@@ -20,9 +21,6 @@ LONG = 500
 LARGE = 1_000_000
 """Bytes of a tail that is worth folding: one query reads them with every search."""
 
-LEAST = 50
-"""Entries that a fold must take away to be worth a new pack. What is due stays in the tail."""
-
 
 @dataclass(frozen=True, slots=True)
 class Packer:
@@ -34,19 +32,22 @@ class Packer:
     clock: Clock
 
     def long_tails(self, view: View) -> list[str]:
-        """The workspaces whose tails are worth folding."""
+        """The workspaces whose tails are worth folding; what is due would stay in the tail."""
+        staying = {seen.path_lower for seen in view.snapshot.due(self.recipe, self._today())}
         entries: Counter[str] = Counter()
         sizes: Counter[str] = Counter()
         for entry in view.state.tail.values():
-            entries[entry.workspace] += 1
-            sizes[entry.workspace] += _size(entry)
+            if entry.path_lower not in staying:
+                entries[entry.workspace] += 1
+                sizes[entry.workspace] += _size(entry)
         return [name for name in entries if entries[name] > LONG or sizes[name] > LARGE]
 
-    def fold(self, view: View, workspace: str, *, least: int = LEAST) -> bool:
-        """Make the next pack of a workspace, and drop from the tail what is in it."""
-        fold = view.snapshot.fold(workspace, self.recipe, self.clock.now().date())
-        if len(fold.folded) < least:
-            return False
+    def fold(self, view: View, workspace: str) -> bool:
+        """Make the next pack of a workspace, and drop from the tail what is in it.
+
+        False if another pack came first.
+        """
+        fold = view.snapshot.fold(workspace, self.recipe, self._today())
         current = view.state.packs.get(workspace)
         generation = current.generation + 1 if current else 1
         key = self.packs.add(workspace, generation, build_pack(self.recipe, fold.entries))
@@ -60,6 +61,9 @@ class Packer:
             return False
         self.index.forget(fold.folded)
         return True
+
+    def _today(self) -> date:
+        return self.clock.now().date()
 
 
 def _size(entry: TailEntry) -> int:

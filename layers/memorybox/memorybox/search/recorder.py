@@ -6,8 +6,8 @@ never shown. Files that are shown again agree with their results and cost nothin
 stop at any page, and whoever comes next goes on from there.
 """
 
-from bisect import bisect_left, insort
-from collections.abc import Iterable, Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
@@ -115,10 +115,10 @@ class _PacksNeeded(Exception):
 class _Folder:
     """What the index knows of the app folder, while changes are applied to it."""
 
-    def __init__(self, tail: Mapping[str, object], known: Known | None) -> None:
+    def __init__(self, tail: Iterable[str], known: Known | None) -> None:
         self._known = known
-        self._paths = sorted(tail)
         self._latest: dict[str, Sighting] = {}
+        self._paths = sorted(tail)
         self._names: dict[str, str] = {}
         self._is_listing = False
 
@@ -171,8 +171,9 @@ class _Folder:
     def _note(self, sightings: Iterable[Sighting]) -> None:
         for sighting in sightings:
             path = sighting.path_lower
-            if self._paths[bisect_left(self._paths, path) :][:1] != [path]:
-                insort(self._paths, path)
+            place = bisect_left(self._paths, path)
+            if self._paths[place : place + 1] != [path]:
+                self._paths.insert(place, path)
             self._latest[path] = sighting
 
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from memorybox.deadline import Deadline
-from memorybox.search.embedder import EmbedderSilent, Embeddings, TextRefused
+from memorybox.search.embedder import MOST_BYTES, EmbedderSilent, Embeddings, TextRefused
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -29,8 +29,16 @@ class _Again(Exception):
 class OpenAIEmbedder:
     """Embedder over the `openai` client, which is loaded by the first request: it takes a while."""
 
-    def __init__(self, *, api_key: str, base_url: str | None, model: str, dims: int) -> None:
-        self.model, self.dims = model, dims
+    def __init__(
+        self,
+        *,
+        api_key: str,
+        base_url: str | None,
+        model: str,
+        dims: int,
+        most_bytes: int = MOST_BYTES,
+    ) -> None:
+        self.model, self.dims, self.most_bytes = model, dims, most_bytes
         self._api_key, self._base_url = api_key, base_url
 
     def embed(self, texts: Sequence[str], deadline: Deadline) -> Embeddings:
