@@ -1,8 +1,10 @@
 """Every promise has a test, and every test of the acceptance suite says what it is for."""
 
 import ast
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
 
@@ -12,7 +14,7 @@ _TESTS = Path(__file__).parent
 
 
 @dataclass(frozen=True, slots=True)
-class Test:
+class Named:
     """A test function and the promises its markers name."""
 
     file: Path
@@ -21,15 +23,21 @@ class Test:
 
 
 @cache
-def _tests() -> tuple[Test, ...]:
-    return tuple(test for file in sorted(_TESTS.rglob("test_*.py")) for test in _read(file))
+def _tests() -> tuple[Named, ...]:
+    return tuple(test for file in _files() for test in _read(file))
 
 
-def _read(file: Path) -> Iterator[Test]:
+def _files() -> Iterator[Path]:
+    for place, folders, names in os.walk(_TESTS):
+        folders[:] = [name for name in folders if name != "node_modules"]
+        yield from (Path(place, name) for name in names if fnmatch(name, "test_*.py"))
+
+
+def _read(file: Path) -> Iterator[Named]:
     module = ast.parse(file.read_bytes())
     for node in module.body:
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
-            yield Test(file, node.name, frozenset(_promises(node)))
+            yield Named(file, node.name, frozenset(_promises(node)))
 
 
 def _promises(function: ast.FunctionDef) -> Iterator[str]:

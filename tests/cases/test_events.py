@@ -62,7 +62,6 @@ def test_e11_a_deleted_folder_takes_its_notes_along_and_no_others(deployment: De
 
     user.delete("/garden/beds")
     deployment.changed(user)
-    deployment.index(*deployment.queued())
 
     assert set(deployment.indexed(user)) == {"/garden/beds2/x.md", "/garden/beds.md"}
 

@@ -86,6 +86,7 @@ def test_more_than_was_reserved_gives_nothing_back(ledger_at: Opened) -> None:
     assert ledger.reserve(500).tokens == 500
 
 
+@pytest.mark.promise("P-070")
 def test_a_month_that_ended_is_settled_in_its_own_counter(ledger_at: Opened) -> None:
     clock = FakeClock(LAST_SECOND)
     ledger = ledger_at(clock)
@@ -105,6 +106,7 @@ def test_a_text_larger_than_the_cap_is_refused_at_once(ledger_at: Opened) -> Non
         ledger_at(FakeClock()).reserve(CAP + 1)
 
 
+@pytest.mark.promise("P-070")
 def test_the_cap_holds_however_many_ask_at_once(ledger_at: Opened) -> None:
     ledger = ledger_at(FakeClock())
 

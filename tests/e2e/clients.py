@@ -41,12 +41,22 @@ class Kept(TokenStorage):
         self.client = client_info
 
 
-def sign_in(url: str, kept: Kept, **choices: str) -> OAuthClientProvider:
-    """The sign-in of the official client. `choices` are made on the consent page."""
+def sign_in(
+    url: str,
+    kept: Kept,
+    *,
+    document: str | None = None,
+    redirect_uri: str = REDIRECT_URI,
+    **choices: str,
+) -> OAuthClientProvider:
+    """The sign-in of the official client, known by a metadata `document` or registered anew.
+
+    `choices` are made on the consent page.
+    """
     answers: list[str] = []
 
     async def open_browser(authorize_url: str) -> None:
-        answers.append(approve(authorize_url, REDIRECT_URI, **choices))
+        answers.append(approve(authorize_url, redirect_uri, **choices))
 
     async def wait_for_answer() -> AuthorizationCodeResult:
         answer = {name: values[0] for name, values in parse_qs(urlsplit(answers[-1]).query).items()}
@@ -56,22 +66,22 @@ def sign_in(url: str, kept: Kept, **choices: str) -> OAuthClientProvider:
         server_url=url,
         client_metadata=OAuthClientMetadata(
             client_name="End-to-end test",
-            redirect_uris=[AnyUrl(REDIRECT_URI)],
+            redirect_uris=[AnyUrl(redirect_uri)],
             grant_types=["authorization_code", "refresh_token"],
             token_endpoint_auth_method="none",
         ),
         storage=kept,
         redirect_handler=open_browser,
         callback_handler=wait_for_answer,
+        client_metadata_url=document,
     )
 
 
 @asynccontextmanager
 async def connected(
-    url: str, kept: Kept, mode: str = "auto", **choices: str
+    url: str, auth: OAuthClientProvider, mode: str = "auto"
 ) -> AsyncIterator[Client]:
     """The official client, connected to the MCP server at `url`."""
-    auth = sign_in(url, kept, **choices)
     async with (
         httpx2.AsyncClient(auth=auth, timeout=30, trust_env=False) as http,
         Client(streamable_http_client(url, http_client=http), mode=mode) as client,

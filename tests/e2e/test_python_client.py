@@ -7,7 +7,7 @@ from mcp import Client
 from mcp.types import CallToolResult, TextContent
 
 from local.product import Product
-from tests.e2e.clients import Kept, connected
+from tests.e2e.clients import Kept, connected, sign_in
 
 pytestmark = pytest.mark.e2e
 
@@ -24,7 +24,8 @@ async def texts(client: Client, tool: str, **arguments: object) -> list[str]:
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_a_note_is_written_added_to_read_patched_and_found(product: Product, mode: str) -> None:
     async def story() -> None:
-        async with connected(f"{product.url}/mcp", Kept(), mode) as client:
+        url = f"{product.url}/mcp"
+        async with connected(url, sign_in(url, Kept()), mode) as client:
             file = {"workspace": f"garden-{mode}", "path": "tomatoes.md"}
             [written] = await texts(client, "write", **file, text=T45)
             assert written.endswith("\nIndexed for search.")
@@ -43,3 +44,21 @@ def test_a_note_is_written_added_to_read_patched_and_found(product: Product, mod
             assert f'"workspace":"garden-{mode}","path":"tomatoes.md","size":71' in listed
 
     asyncio.run(story())
+
+
+def test_a_client_known_by_its_document_signs_in_though_it_cannot_be_fetched(
+    product: Product,
+) -> None:
+    async def list_tools() -> int:
+        url = f"{product.url}/mcp"
+        kept = Kept()
+        auth = sign_in(
+            url,
+            kept,
+            document="https://claude.ai/oauth/claude-code-client-metadata",
+            redirect_uri="http://localhost:33421/callback",
+        )
+        async with connected(url, auth) as client:
+            return len((await client.list_tools()).tools)
+
+    assert asyncio.run(list_tools()) == 6

@@ -14,6 +14,9 @@ NOTES = ("/garden/plan.md", "/garden/beds/roses.md", "/work/plan.md", "/Garden/B
 
 IN_THE_WAY = "/garden/beds.md"
 
+MIDDAY = datetime(2026, 11, 12, 12, tzinfo=UTC)
+PLENTY = 1_000_000
+
 
 class Trouble(Enum):
     """What may happen at one step of a caller: right before, or right after, it reaches out."""
@@ -100,8 +103,8 @@ class Plan:
     """Each with the number of its caller."""
 
     faults: tuple[Fault, ...] = ()
-    starts_at: datetime = datetime(2026, 11, 12, 12, tzinfo=UTC)
-    tokens: int = 1_000_000
+    starts_at: datetime = MIDDAY
+    tokens: int = PLENTY
     """What may be spent on embedding in a month."""
 
     ahead: Mapping[int, float] = field(default_factory=dict)
@@ -156,9 +159,39 @@ def draw(seed: int) -> Plan:
         seed,
         tuple(acts),
         faults,
-        starts_at=_NEW_YEARS_EVE if is_odd else Plan.starts_at_usually(),
-        tokens=random.choice((60, 200)) if random.random() < 0.15 else 1_000_000,
+        starts_at=_NEW_YEARS_EVE if is_odd else MIDDAY,
+        tokens=random.choice((60, 200)) if random.random() < 0.15 else PLENTY,
         ahead={c: random.choice((-3.0, 3.0)) for c in range(callers)} if is_odd else {},
         knobs=_knobs(random),
         lag=random.choice((0.0, 0.0, 0.0, 0.0, 0.3)),
     )
+
+
+def _say(random: Random, text: str) -> Say:
+    tool = random.choice(("append",) * 5 + ("write", "replace", "patch", "patch", "read", "search"))
+    location = random.choice(NOTES[:2]) if random.random() < 0.8 else random.choice(NOTES)
+    return Say(tool, location, f"- {text}\n", is_named=random.random() < 0.4)
+
+
+def _edit(random: Random, number: int) -> Edit:
+    return Edit(random.choice(_EDITS), random.choice(NOTES), f"- outside {number}\n")
+
+
+def _background(random: Random) -> list[Act]:
+    """Webhooks and messages: some never come, some come twice, some late."""
+    acts: list[Act] = []
+    for _ in range(random.choice((0, 1, 1, 2))):
+        acts.append(Wait(random.random() * 4))
+        acts += [Notify()] * random.choice((0, 1, 1, 2))
+        acts += [Deliver(is_again=random.random() < 0.2)] * random.choice((0, 1, 1, 2))
+    return acts
+
+
+def _knobs(random: Random) -> dict[str, object]:
+    return {
+        "page_size": random.choice((1, 3, 500)),
+        "empty_pages": random.choice((0, 0, 1)),
+        "coalesce": random.random() < 0.7,
+        "children_after_delete": random.random() < 0.3,
+        "folder_in_recursive_list": random.random() < 0.5,
+    }

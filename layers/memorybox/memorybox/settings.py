@@ -35,6 +35,12 @@ class Settings:
     deployment_token_cap: int
 
     access_token_seconds: int
+    calls_per_minute: int
+    searches_per_minute: int
+    sign_ups_per_day: int
+    registrations_per_day: int
+    redirect_hosts: frozenset[str]
+    security_contact: str
     word_weight: float
     warm_up: bool
 
@@ -67,6 +73,14 @@ class Settings:
                 given.get("DEPLOYMENT_TOKEN_CAP", tokens_for(Decimal(100), price))
             ),
             access_token_seconds=int(given.get("ACCESS_TOKEN_SECONDS", 8 * 60 * 60)),
+            calls_per_minute=int(given.get("CALLS_PER_MINUTE", "60")),
+            searches_per_minute=int(given.get("SEARCHES_PER_MINUTE", "20")),
+            sign_ups_per_day=int(given.get("SIGN_UPS_PER_DAY", "100")),
+            registrations_per_day=int(given.get("REGISTRATIONS_PER_DAY", "2000")),
+            redirect_hosts=_items(given.get("REDIRECT_HOSTS", "")),
+            security_contact=given.get(
+                "SECURITY_CONTACT", f"mailto:security@{urlsplit(base_url).hostname}"
+            ),
             word_weight=float(given.get("WORD_WEIGHT", "0.5")),
             warm_up=given.get("WARM_UP") == "1",
         )

@@ -25,6 +25,7 @@ def diary(days: int = 500) -> str:
     return "".join(f"Day {i}: the beds were watered and weeded.\n\n" for i in range(1, days + 1))
 
 
+@pytest.mark.promise("P-064", "L-1")
 def test_a_note_is_indexed_at_once_and_found_by_the_next_search() -> None:
     world = World()
 
@@ -35,6 +36,7 @@ def test_a_note_is_indexed_at_once_and_found_by_the_next_search() -> None:
     assert world.embedder.inputs == [T45, "tomatoes"]
 
 
+@pytest.mark.promise("P-066", "P-074", "L-2")
 def test_a_file_over_8000_bytes_is_indexed_in_parts() -> None:
     world = World()
 
@@ -42,6 +44,7 @@ def test_a_file_over_8000_bytes_is_indexed_in_parts() -> None:
     assert world.write("/garden/b.md", 8_000 * "b") == IndexedNow(parts=1)
 
 
+@pytest.mark.promise("P-068", "P-069", "L-3")
 def test_a_file_of_a_million_bytes_is_indexed_and_one_byte_more_is_too_large() -> None:
     world = World()
 
@@ -50,6 +53,7 @@ def test_a_file_of_a_million_bytes_is_indexed_and_one_byte_more_is_too_large() -
     assert [file.reason for file in world.search().unindexed] == [SkipReason.TOO_LARGE]
 
 
+@pytest.mark.promise("P-068")
 def test_the_old_parts_of_a_file_that_grows_too_large_go() -> None:
     world = World()
     world.write("/garden/a.md", "the old text")
@@ -59,6 +63,7 @@ def test_the_old_parts_of_a_file_that_grows_too_large_go() -> None:
     assert world.found() == set()
 
 
+@pytest.mark.promise("L-5")
 @pytest.mark.parametrize("text", ["", " \n\t\n", 9_000 * "\n"])
 def test_a_file_without_text_is_settled_without_a_call(text: str) -> None:
     world = World()
@@ -71,6 +76,7 @@ def test_a_file_without_text_is_settled_without_a_call(text: str) -> None:
     assert world.embedder.inputs == ["anything"]
 
 
+@pytest.mark.promise("P-073", "L-4")
 def test_a_file_that_does_not_fit_in_the_budget_waits_for_the_next_month() -> None:
     world = World(cap=700)
     text = "x" * 701
@@ -87,6 +93,7 @@ def test_a_file_that_fits_to_the_byte_is_indexed() -> None:
     assert world.write("/garden/a.md", "x" * 700) == IndexedNow(parts=1)
 
 
+@pytest.mark.promise("P-073")
 def test_all_parts_of_a_file_fit_in_the_budget_or_none_is_sent() -> None:
     text = diary()
     world = World(cap=len(text) - 1)
@@ -95,12 +102,14 @@ def test_all_parts_of_a_file_fit_in_the_budget_or_none_is_sent() -> None:
     assert world.embedder.requests == []
 
 
+@pytest.mark.promise("P-071", "L-9")
 def test_a_file_that_does_not_fit_in_the_deployments_budget_says_so() -> None:
     world = World(deployment_cap=10)
 
     assert world.write("/garden/a.md", T45) == DeploymentSpent(until=DECEMBER)
 
 
+@pytest.mark.promise("P-070")
 def test_the_reported_usage_is_what_is_spent() -> None:
     world = World()
 
@@ -109,6 +118,7 @@ def test_the_reported_usage_is_what_is_spent() -> None:
     assert world.ledger.spent == {"2026-11": 3}
 
 
+@pytest.mark.promise("P-070")
 def test_a_month_that_ends_during_the_call_is_the_one_that_pays() -> None:
     world = World()
     world.clock.sleep(timedelta(hours=12).total_seconds() - 1)
@@ -119,6 +129,7 @@ def test_a_month_that_ends_during_the_call_is_the_one_that_pays() -> None:
     assert world.ledger.spent == {"2026-11": 3}
 
 
+@pytest.mark.promise("P-064", "L-6")
 def test_a_silent_service_leaves_the_file_to_the_next_search() -> None:
     world = World()
     world.embedder.is_silent = True
@@ -130,6 +141,7 @@ def test_a_silent_service_leaves_the_file_to_the_next_search() -> None:
     assert world.found("tomatoes") == {"garden/tomatoes.md"}
 
 
+@pytest.mark.promise("P-070")
 def test_what_a_lost_answer_may_have_cost_stays_reserved() -> None:
     world = World()
     world.embedder.is_silent = True
@@ -139,6 +151,7 @@ def test_what_a_lost_answer_may_have_cost_stays_reserved() -> None:
     assert world.ledger.spent == {"2026-11": 45}
 
 
+@pytest.mark.promise("L-8", "T-13")
 def test_a_text_that_the_service_refuses_is_named_and_not_sent_again() -> None:
     world = World()
     world.embedder.refused = {T45}
@@ -152,6 +165,7 @@ def test_a_text_that_the_service_refuses_is_named_and_not_sent_again() -> None:
     assert world.embedder.inputs == [T45, "anything", "anything"]
 
 
+@pytest.mark.promise("L-7")
 def test_without_time_nothing_is_begun() -> None:
     world = World()
     request = world.request()
@@ -165,6 +179,7 @@ def test_without_time_nothing_is_begun() -> None:
     assert world.index.load().unlisted == set()
 
 
+@pytest.mark.promise("L-7")
 def test_a_file_that_another_request_is_indexing_is_left_to_it() -> None:
     world = World()
     world.request().indexer.claim("/garden/a.md")
@@ -173,6 +188,7 @@ def test_a_file_that_another_request_is_indexing_is_left_to_it() -> None:
     assert world.embedder.requests == []
 
 
+@pytest.mark.promise("P-209")
 def test_an_unchanged_part_keeps_its_vector() -> None:
     world = World()
     world.write("/garden/diary.md", diary())
@@ -185,6 +201,7 @@ def test_an_unchanged_part_keeps_its_vector() -> None:
     assert len(world.embedder.inputs) == before + 1
 
 
+@pytest.mark.promise("P-209")
 def test_an_unchanged_part_of_a_packed_file_keeps_its_vector() -> None:
     world = World()
     world.write("/garden/diary.md", diary())
@@ -207,6 +224,7 @@ def test_a_text_that_stands_in_a_file_twice_is_sent_once() -> None:
     assert len(world.embedder.inputs) == 1
 
 
+@pytest.mark.promise("P-208")
 def test_a_note_that_shrinks_leaves_no_old_part() -> None:
     world = World()
     world.write("/garden/diary.md", diary())
@@ -219,6 +237,7 @@ def test_a_note_that_shrinks_leaves_no_old_part() -> None:
     assert [(part.start, part.end) for part in entry.settled.parts] == [(0, 8)]
 
 
+@pytest.mark.promise("P-209")
 def test_parts_that_came_before_the_service_fell_silent_are_not_paid_twice() -> None:
     world = World()
     text = diary(20_000)  # several requests
@@ -250,6 +269,7 @@ class LateListing(InMemoryFileStore):
         return super().changes(cursor)
 
 
+@pytest.mark.promise("P-064")
 def test_a_written_file_is_found_although_the_listing_lags_behind() -> None:
     world = World()
     world.files = listing = LateListing(world.clock)
@@ -269,6 +289,7 @@ def test_a_written_file_is_found_although_the_listing_lags_behind() -> None:
     assert world.indexed() == world.folder()
 
 
+@pytest.mark.promise("P-064")
 def test_a_write_that_crashed_at_any_step_is_indexed_by_the_next_search() -> None:
     uninterrupted = World()
     total = uninterrupted.steps_of(lambda: uninterrupted.write("/garden/a.md", T45))

@@ -31,6 +31,7 @@ def known(world: World) -> dict[str, str]:
     return {seen.path_lower: seen.rev for seen in snapshot.files()}
 
 
+@pytest.mark.promise("P-008", "P-010", "P-019")
 def test_the_first_listing_finds_every_note_and_nothing_else() -> None:
     world = World()
     for name in ("/garden/a.md", "/garden/B.MD", "/garden/x.md/inner.md", "/garden/.trash/old.md"):
@@ -81,6 +82,7 @@ def test_changes_by_another_app_are_recorded_without_the_packs() -> None:
     assert known(world) == world.folder()
 
 
+@pytest.mark.promise("P-060")
 @pytest.mark.parametrize("is_packed", [False, True])
 @pytest.mark.parametrize("reader", [read, record])
 def test_a_folder_that_goes_takes_what_is_in_it_and_no_neighbour(
@@ -99,6 +101,7 @@ def test_a_folder_that_goes_takes_what_is_in_it_and_no_neighbour(
     assert set(known(world)) == {"/garden/beds2/b.md", "/garden/beds.md", "/garden/a.md"}
 
 
+@pytest.mark.promise("P-060")
 @pytest.mark.parametrize("is_packed", [False, True])
 def test_a_file_takes_the_place_of_a_folder_with_all_that_was_in_it(is_packed: bool) -> None:
     world = World()
@@ -249,6 +252,7 @@ def test_the_spelling_of_a_folder_is_that_of_its_own_entry() -> None:
     }
 
 
+@pytest.mark.promise("P-060")
 def test_a_failed_listing_changes_nothing() -> None:
     world = World()
     world.put("/garden/a.md", "text")

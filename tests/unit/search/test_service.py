@@ -43,6 +43,7 @@ def a_garden() -> World:
     return world
 
 
+@pytest.mark.promise("P-061")
 def test_the_first_search_indexes_every_file_of_the_folder() -> None:
     world = a_garden()
 
@@ -70,6 +71,7 @@ def test_a_search_with_nothing_changed_makes_one_call_of_each_kind() -> None:
     assert steps == 2 * 4  # reserve, embed, settle, load: each before and after; no lease
 
 
+@pytest.mark.promise("P-055")
 @pytest.mark.parametrize("name", ["garden", "GARDEN", "Garden"])
 def test_a_workspace_is_named_in_any_letter_case(name: str) -> None:
     world = a_garden()
@@ -104,6 +106,7 @@ def test_the_limit_keeps_the_best() -> None:
     assert [hit.path for hit in result.hits] == ["tomatoes.md"]
 
 
+@pytest.mark.promise("P-059")
 def test_a_change_by_another_app_is_found_without_a_webhook() -> None:
     world = a_garden()
     world.search(QUERY)
@@ -112,6 +115,7 @@ def test_a_change_by_another_app_is_found_without_a_webhook() -> None:
     assert world.search(QUERY).hits[0].path == "beds/plan.md"
 
 
+@pytest.mark.promise("P-060")
 def test_a_deleted_file_is_never_a_hit() -> None:
     world = a_garden()
     world.search(QUERY)
@@ -120,6 +124,7 @@ def test_a_deleted_file_is_never_a_hit() -> None:
     assert world.found(QUERY) == {"garden/tomatoes.md", "work/search.md"}
 
 
+@pytest.mark.promise("P-059")
 def test_our_own_write_that_comes_back_costs_nothing() -> None:
     world = a_garden()
     world.search(QUERY)
@@ -154,6 +159,7 @@ def test_a_copy_is_indexed_at_no_cost() -> None:
     assert world.embedder.inputs[sent:] == [QUERY]
 
 
+@pytest.mark.promise("P-209")
 def test_two_new_files_with_one_text_are_paid_once() -> None:
     world = World()
     world.put("/garden/a.md", "the same text")
@@ -163,6 +169,7 @@ def test_two_new_files_with_one_text_are_paid_once() -> None:
     assert sorted(world.embedder.inputs) == ["anything", "the same text"]
 
 
+@pytest.mark.promise("P-061")
 def test_files_of_the_searched_workspace_come_first_and_of_them_the_newest() -> None:
     world = World()
     for name in ("/work/1.md", "/garden/2.md", "/garden/3.md", "/work/4.md"):
@@ -175,6 +182,7 @@ def test_files_of_the_searched_workspace_come_first_and_of_them_the_newest() -> 
     assert names == ["/garden/3.md", "/garden/2.md", "/work/4.md", "/work/1.md"]
 
 
+@pytest.mark.promise("P-062", "P-063", "T-14")
 def test_no_request_starts_after_20_seconds_and_the_answer_counts_what_is_left() -> None:
     world = World()
     for number in range(300):
@@ -195,6 +203,7 @@ def test_no_request_starts_after_20_seconds_and_the_answer_counts_what_is_left()
     assert len(sent) == len(set(sent)) == 300
 
 
+@pytest.mark.promise("P-062")
 def test_files_elsewhere_that_are_not_indexed_yet_are_not_counted() -> None:
     world = a_garden()
     world.search(QUERY)
@@ -205,6 +214,7 @@ def test_files_elsewhere_that_are_not_indexed_yet_are_not_counted() -> None:
     assert world.search(QUERY, "work").pending == 1
 
 
+@pytest.mark.promise("P-208", "T-10", "T-11", "T-13b")
 def test_what_cannot_be_indexed_is_named_with_its_reason() -> None:
     world = World()
     world.files = store = CountingStore(world.clock)
@@ -223,6 +233,7 @@ def test_what_cannot_be_indexed_is_named_with_its_reason() -> None:
     assert result.pending == 0
 
 
+@pytest.mark.promise("P-073", "T-12")
 def test_a_file_over_the_budget_is_named_and_tried_again_next_month() -> None:
     world = World(cap=700)
     world.put("/garden/a.md", "x" * 699)
@@ -273,6 +284,7 @@ def test_a_text_that_is_refused_among_many_is_found_in_few_requests() -> None:
     assert world.indexed() == world.folder()
 
 
+@pytest.mark.promise("P-072", "T-40")
 def test_a_query_that_does_not_fit_in_the_budget_calls_nobody() -> None:
     world = World(cap=26)
     world.files = store = CountingStore(world.clock)
@@ -287,10 +299,12 @@ def test_a_query_that_does_not_fit_in_the_budget_calls_nobody() -> None:
     assert (store.calls, world.embedder.requests, world.ledger.spent) == (0, [], {})
 
 
+@pytest.mark.promise("P-072")
 def test_a_query_that_fits_to_the_byte_is_searched() -> None:
     assert World(cap=27).search(QUERY) == SearchResult((), (), 0, False)
 
 
+@pytest.mark.promise("P-071", "T-40b")
 def test_the_deployments_budget_has_words_of_its_own() -> None:
     with pytest.raises(DeploymentOverBudget) as refused:
         World(deployment_cap=26).search(QUERY)
@@ -301,6 +315,7 @@ def test_the_deployments_budget_has_words_of_its_own() -> None:
     )
 
 
+@pytest.mark.promise("T-41")
 def test_a_silent_service_leaves_the_words_to_rank_by() -> None:
     world = a_garden()
     world.search(QUERY)
@@ -312,6 +327,7 @@ def test_a_silent_service_leaves_the_words_to_rank_by() -> None:
     assert result.hits[0] == FoundFile("garden", "tomatoes.md", result.hits[0].score)
 
 
+@pytest.mark.promise("T-41")
 def test_a_silent_service_without_an_index_is_an_error() -> None:
     world = a_garden()
     world.embedder.is_silent = True
@@ -325,6 +341,7 @@ def test_a_silent_service_without_an_index_is_an_error() -> None:
     )
 
 
+@pytest.mark.promise("P-060", "T-41", "T-42")
 @pytest.mark.parametrize("error", [DropboxSilent(), DropboxAsksToWait(15)])
 def test_a_listing_that_fails_is_an_error_and_drops_nothing(error: Exception) -> None:
     world = World()
@@ -341,6 +358,7 @@ def test_a_listing_that_fails_is_an_error_and_drops_nothing(error: Exception) ->
     assert world.ledger.spent == {"2026-11": len(world.embedder.inputs)}
 
 
+@pytest.mark.promise("P-061", "P-062")
 def test_a_search_that_meets_another_run_waits_for_it_within_its_20_seconds() -> None:
     world = a_garden()
     other = InMemoryLeases(world.leases, Deadline.after(100, world.clock))
@@ -363,6 +381,7 @@ def test_a_file_that_another_request_is_indexing_is_counted_and_not_embedded_twi
     assert world.embedder.inputs == ["anything"]
 
 
+@pytest.mark.promise("P-061", "P-209")
 def test_two_first_searches_embed_each_file_once() -> None:
     for pause in range(0, 60, 3):
         world = a_garden()
@@ -385,6 +404,7 @@ def test_folders_have_one_spelling_in_an_answer() -> None:
     assert world.found() == {"Garden/Beds/Plan.md", "Garden/Beds/other.md"}
 
 
+@pytest.mark.promise("P-055")
 def test_equal_files_come_in_the_order_of_their_names_each_time() -> None:
     world = World()
     for number in range(30):
@@ -462,6 +482,7 @@ def changed_garden() -> World:
     return world
 
 
+@pytest.mark.promise("P-063")
 def test_a_search_that_crashed_at_any_step_is_made_good_by_the_next() -> None:
     uninterrupted = changed_garden()
     total = uninterrupted.steps_of(lambda: uninterrupted.search(QUERY))
@@ -480,6 +501,7 @@ def test_a_search_that_crashed_at_any_step_is_made_good_by_the_next() -> None:
         assert world.indexed() == world.folder(), number
 
 
+@pytest.mark.promise("P-213")
 def test_the_index_is_rebuilt_from_the_folder_alone() -> None:
     world = a_garden()
     before = world.search(QUERY)

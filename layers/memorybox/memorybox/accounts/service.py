@@ -15,6 +15,7 @@ from memorybox.accounts.model import (
     SignedIn,
 )
 from memorybox.accounts.ports import Accounts, DropboxSignIn, Vault
+from memorybox.accounts.rates import Gate, LimitReached
 from memorybox.clock import Clock
 from memorybox.errors import Refused, SignInEnded, Unavailable
 
@@ -42,19 +43,24 @@ class Connections:
     vault: Vault
     clock: Clock
     random: Callable[[int], bytes]
+    sign_ups: Gate
     _held: dict[AccountId, _Held] = field(default_factory=dict, init=False, repr=False)
 
     def sign_in(self, *, code: str, verifier: str) -> Account:
         """Finish a sign-in with the code that Dropbox gave the browser.
 
-        Raises Refused, and stores nothing, if the person did not let us do what we need.
+        Raises Refused, and stores nothing, if the person did not let us do what we need, and
+        LimitReached if too many people are new today.
         """
         grant = self.dropbox.redeem(code=code, verifier=verifier)
         if not grant.scopes >= DROPBOX_SCOPES:
             missing = ", ".join(sorted(DROPBOX_SCOPES - grant.scopes))
             raise Refused(f"Dropbox did not allow all that is needed (missing: {missing}).")
-        if grant.refresh_token is None and not self._is_linked(grant.account_id):
+        known = self.accounts.get(grant.account_id)
+        if grant.refresh_token is None and not (known and known.is_linked):
             raise Refused("Dropbox allowed access for a few hours only. Connect again.")
+        if known is None:
+            self._admit(grant)
         account = self.accounts.link(
             SignedIn(
                 account_id=grant.account_id,
@@ -127,9 +133,14 @@ class Connections:
         lasts = token.expires_at - self.clock.now() > REFRESH_BEFORE_EXPIRY
         return lasts and token.secret != refused
 
-    def _is_linked(self, account_id: AccountId) -> bool:
-        account = self.accounts.get(account_id)
-        return account is not None and account.is_linked
+    def _admit(self, grant: DropboxGrant) -> None:
+        """Take in a new person, or give back the access that they have just allowed."""
+        try:
+            self.sign_ups.enter()
+        except LimitReached:
+            with suppress(Unavailable):
+                self.dropbox.revoke(grant.access.secret)
+            raise
 
     def _sealed(self, account_id: AccountId, token: AccessToken) -> SealedAccess:
         sealed = self.vault.seal(token.secret, account_id=account_id, purpose=_ACCESS)

@@ -2,7 +2,7 @@
 
 The browser goes three steps: the client sends it to `begin`, which asks the person; `approve` takes
 the answer and sends it on to Dropbox; Dropbox sends it to `complete`, which sends it back to the
-client. Each step is tied to the one before by a random value in the page or address and by a
+client. A person who wants to see their own account goes to Dropbox straight from `visit`. Each step is tied to the one before by a random value in the page or address and by a
 cookie, and both must fit: so nobody can be made to finish what another began.
 """
 
@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from memorybox.accounts.model import AccountId
+from memorybox.accounts.rates import LimitReached
 from memorybox.accounts.service import Connections
 from memorybox.clock import Clock
 from memorybox.errors import Refused, SignInEnded, Unavailable
@@ -38,7 +39,7 @@ from memorybox.oauth.opaque import (
     same,
 )
 from memorybox.oauth.parameters import Parameters
-from memorybox.oauth.redirects import is_registered, with_answer
+from memorybox.oauth.redirects import is_allowed, is_registered, with_answer
 from memorybox.oauth.store import CodeStore, TransactionStore
 
 STEP_LIFE = timedelta(minutes=10)
@@ -46,6 +47,10 @@ CODE_LIFE = timedelta(seconds=60)
 CODE_MEMORY = timedelta(minutes=10)
 READ_ONLY: Scopes = frozenset({READ})
 
+_TOO_LATE = (
+    "This page is too old, was used before, or was opened in another browser. "
+    "Go back to your assistant and connect again."
+)
 _CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
 _COOKIE = re.compile(rf"[A-Za-z0-9_-]{{{SECRET_LENGTH}}}")
 
@@ -79,6 +84,13 @@ class GoToDropbox:
 
 
 @dataclass(frozen=True, slots=True)
+class ShowAccount:
+    """Show the person their own account."""
+
+    signed_in: AccountId
+
+
+@dataclass(frozen=True, slots=True)
 class Authorizations:
     """The authorization endpoint and what follows it."""
 
@@ -97,13 +109,12 @@ class Authorizations:
         """
         if query.repeated & {"client_id", "redirect_uri"}:
             raise Refused("The request of the program that sent you here is ambiguous.")
-        client = self.clients.asking(query.get("client_id"))
         redirect_uri = query.get("redirect_uri") or ""
+        if not is_allowed(redirect_uri):
+            raise _not_registered()  # before a document is fetched for it
+        client = self.clients.asking(query.get("client_id"))
         if not is_registered(redirect_uri, client.redirect_uris):
-            raise Refused(
-                "The program that sent you here wants the answer at an address "
-                "that it did not register."
-            )
+            raise _not_registered()
         try:
             request = self._checked(client, redirect_uri, query)
         except OAuthError as error:
@@ -123,36 +134,53 @@ class Authorizations:
         read_only: bool,
     ) -> GoToDropbox:
         """The person agrees. `browser` is the cookie of an earlier approval, if there is one."""
-        request = self._take(Step.CONSENT, form_token, form_browser)
+        request = self._asked(form_token, form_browser)
         scopes = READ_ONLY if read_only else request.scopes
-        state, cookie = new_secret(self.random), self._cookie(browser)
-        self._add(Step.DROPBOX, state, cookie, replace(request, scopes=scopes))
-        challenge = challenge_of(_verifier(state, cookie))
-        url = self.connections.dropbox.authorize_url(state=state, challenge=challenge)
-        return GoToDropbox(url, cookie)
+        return self._go_to_dropbox(browser, replace(request, scopes=scopes))
+
+    def visit(self, *, browser: str | None) -> GoToDropbox:
+        """The person wants to see their own account, and Dropbox tells who they are."""
+        return self._go_to_dropbox(browser, None)
 
     def deny(self, *, form_token: str, form_browser: str | None) -> SendTo:
         """The person does not agree."""
-        request = self._take(Step.CONSENT, form_token, form_browser)
+        request = self._asked(form_token, form_browser)
         return self._failed(request.redirect_uri, request.state, "access_denied")
 
-    def complete(self, *, state: str, browser: str | None, code: str | None) -> SendTo:
+    def complete(
+        self, *, state: str, browser: str | None, code: str | None
+    ) -> SendTo | ShowAccount:
         """Dropbox sent the browser back, with a code or without one.
 
-        Raises Refused, and stores nothing, if Dropbox granted less than is needed.
+        Raises Refused, and stores nothing, if Dropbox granted less than is needed, and LimitReached
+        if too many people are new today.
         """
         request = self._take(Step.DROPBOX, state, browser)
-        if not code or not browser:
+        verifier = _verifier(state, browser or "")
+        if request is None:
+            return self._visited(code, verifier)
+        if not code:
             return self._failed(request.redirect_uri, request.state, "access_denied")
         try:
-            account = self.connections.sign_in(code=code, verifier=_verifier(state, browser))
+            account = self.connections.sign_in(code=code, verifier=verifier)
             issued = self._issue(request, account.id)
         except SignInEnded:
             return self._failed(request.redirect_uri, request.state, "access_denied")
+        except LimitReached:
+            raise  # the person should read why
         except Unavailable:
             return self._failed(request.redirect_uri, request.state, "temporarily_unavailable")
         answer = self._answer({"code": issued}, request.state)
         return SendTo(with_answer(request.redirect_uri, answer), account.id)
+
+    def _visited(self, code: str | None, verifier: str) -> ShowAccount:
+        ended = "Dropbox did not confirm who you are. Sign in again."
+        if not code:
+            raise Refused(ended)
+        try:
+            return ShowAccount(self.connections.sign_in(code=code, verifier=verifier).id)
+        except SignInEnded:
+            raise Refused(ended) from None
 
     def _checked(
         self, client: Client, redirect_uri: str, query: Parameters
@@ -175,7 +203,18 @@ class Authorizations:
             scopes=scopes_of(query.get("scope")),
         )
 
-    def _add(self, step: Step, token: str, browser: str, request: AuthorizationRequest) -> None:
+    def _go_to_dropbox(
+        self, browser: str | None, request: AuthorizationRequest | None
+    ) -> GoToDropbox:
+        state, cookie = new_secret(self.random), self._cookie(browser)
+        self._add(Step.DROPBOX, state, cookie, request)
+        challenge = challenge_of(_verifier(state, cookie))
+        url = self.connections.dropbox.authorize_url(state=state, challenge=challenge)
+        return GoToDropbox(url, cookie)
+
+    def _add(
+        self, step: Step, token: str, browser: str, request: AuthorizationRequest | None
+    ) -> None:
         self.transactions.add(
             Transaction(
                 key=digest(token),
@@ -186,7 +225,14 @@ class Authorizations:
             )
         )
 
-    def _take(self, step: Step, token: str, browser: str | None) -> AuthorizationRequest:
+    def _asked(self, form_token: str, browser: str | None) -> AuthorizationRequest:
+        """The request that the person has decided on. Every one on our form is of a client."""
+        request = self._take(Step.CONSENT, form_token, browser)
+        if request is None:
+            raise Forbidden(_TOO_LATE)
+        return request
+
+    def _take(self, step: Step, token: str, browser: str | None) -> AuthorizationRequest | None:
         """The request of a transaction, for the one caller who has both of its secrets."""
         key = digest(token)
         transaction = self.transactions.get(key)
@@ -198,10 +244,7 @@ class Authorizations:
             or not same(digest(browser), transaction.browser)
             or not self.transactions.take(key, request_id=new_id(self.random))
         ):
-            raise Forbidden(
-                "This page is too old, was used before, or was opened in another browser. "
-                "Go back to your assistant and connect again."
-            )
+            raise Forbidden(_TOO_LATE)
         return transaction.request
 
     def _issue(self, request: AuthorizationRequest, account_id: AccountId) -> str:
@@ -230,6 +273,12 @@ class Authorizations:
     def _answer(self, answer: Mapping[str, str], state: str | None) -> Mapping[str, str]:
         """With `iss` (RFC 9207), and with the state exactly as it came."""
         return {**answer, **({} if state is None else {"state": state}), "iss": self.issuer.url}
+
+
+def _not_registered() -> Refused:
+    return Refused(
+        "The program that sent you here wants the answer at an address that it did not register."
+    )
 
 
 def _verifier(state: str, browser: str) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from urllib.parse import unquote_plus
 
+from memorybox.accounts.rates import Gate
 from memorybox.clock import Clock
 from memorybox.errors import Refused
 from memorybox.oauth import redirects
@@ -27,6 +28,7 @@ from memorybox.oauth.metadata import scope_text
 from memorybox.oauth.model import ALL_SCOPES, AuthMethod, Client, Origin
 from memorybox.oauth.opaque import Random, digest, new_id, new_secret, same
 from memorybox.oauth.parameters import Parameters
+from memorybox.oauth.redirects import destination
 from memorybox.oauth.store import ClientStore
 from memorybox.settings import ConfiguredClient
 
@@ -53,17 +55,26 @@ class Clients:
     documents: ClientDocuments
     clock: Clock
     random: Random
+    registrations: Gate
+    redirect_hosts: frozenset[str] = frozenset()
+    """Where clients that register themselves may be sent an answer; anywhere, if empty."""
 
     def register(self, body: bytes) -> Mapping[str, object]:
-        """Dynamic registration: what the client asked for, with an id. Raises OAuthError."""
+        """Dynamic registration: what the client asked for, with an id. Raises OAuthError.
+
+        Raises LimitReached when too many have registered: each is kept for a day at least.
+        """
         members = _members(body)
-        method = _auth_method(members)
+        method, uris = _auth_method(members), _redirect_uris(members)
+        if self.redirect_hosts and not self.redirect_hosts.issuperset(map(destination, uris)):
+            raise OAuthError("invalid_redirect_uri", "a host that is not on the list")
+        self.registrations.enter()
         now = self.clock.now()
         secret = None if method is AuthMethod.NONE else new_secret(self.random)
         client = Client(
             id=f"client_{new_id(self.random)}",
             name=display_name(members.get("client_name")),
-            redirect_uris=_redirect_uris(members),
+            redirect_uris=uris,
             origin=Origin.REGISTERED,
             auth_method=method,
             secret_hash=secret and digest(secret),
@@ -108,6 +119,11 @@ class Clients:
         ):
             raise OAuthError("invalid_client", "wrong secret", status=401)
         return client
+
+    def name_of(self, client_id: str) -> str:
+        """How a person knows a client, also one that is forgotten by now."""
+        client = self.configured.get(client_id) or self.store.get(client_id)
+        return client.name if client else display_name(None)
 
     def keep(self, client: Client) -> None:
         """Remember a client that is used. Written at most once a day."""

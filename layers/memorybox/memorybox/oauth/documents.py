@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
 
+from memorybox.accounts.rates import MINUTE, Buckets, Rate
 from memorybox.errors import MemoryBoxError
 from memorybox.oauth import redirects
 from memorybox.oauth.model import AuthMethod
@@ -17,6 +18,8 @@ from memorybox.oauth.model import AuthMethod
 MAX_URL_LENGTH = 2_048
 MAX_BYTES = 5_120
 MAX_FRESH = timedelta(hours=24)
+FETCHES = Rate(60, MINUTE)
+FETCHES_OF_HOST = Rate(10, MINUTE)
 
 # A host by name, whose last label starts with a letter: 127.1 and 0x7f.1 are addresses to some
 # resolvers. No port, no userinfo, no dot at the end, and a path.
@@ -52,6 +55,20 @@ class ClientDocuments(Protocol):
         Connects to public addresses only, follows no redirect, takes nothing but a 200 with JSON.
         Raises DocumentUnavailable for everything else.
         """
+
+
+@dataclass(frozen=True, slots=True)
+class PacedDocuments:
+    """The port ClientDocuments, at a pace: whoever sends a browser here can make us fetch."""
+
+    documents: ClientDocuments
+    buckets: Buckets
+
+    def fetch(self, url: str) -> FetchedDocument:
+        paces = (("fetch", FETCHES), (f"fetch#{host_of(url)}", FETCHES_OF_HOST))
+        if any(self.buckets.take(name, rate) for name, rate in paces):
+            raise DocumentUnavailable("asked too often")
+        return self.documents.fetch(url)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What the authorization server remembers: clients, authorizations under way, codes, grants."""
+"""What the authorization server remembers: clients, sign-ins under way, codes, grants, visits."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -69,16 +69,16 @@ class Step(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Transaction:
-    """An authorization under way, found by the hash of a random value, bound to one browser.
+    """A sign-in under way, found by the hash of a random value, bound to one browser.
 
-    The value travels in our consent form (step CONSENT) or as Dropbox's `state` (step DROPBOX);
+    Without a `request` it is for no client: the person wants to see their own account. The value travels in our consent form (step CONSENT) or as Dropbox's `state` (step DROPBOX);
     `browser` is the hash of the cookie that must come with it.
     """
 
     key: str
     step: Step
     browser: str
-    request: AuthorizationRequest
+    request: AuthorizationRequest | None
     expires_at: datetime
 
 
@@ -119,3 +119,12 @@ class Grant:
     expires_at: datetime
     version: int
     written_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A browser that shows a person their own account, found by the hash of its cookie."""
+
+    key: str
+    account_id: AccountId
+    expires_at: datetime

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from memorybox.accounts.model import AccountId
-from memorybox.oauth.model import AuthorizationCode, Client, Grant, Transaction
+from memorybox.oauth.model import AuthorizationCode, Client, Grant, Transaction, Visit
 
 
 class ClientStore(Protocol):
@@ -76,3 +76,16 @@ class GrantStore(Protocol):
 
     def of_account(self, account_id: AccountId) -> Sequence[Grant]:
         """The grants of an account, oldest first. May miss those of the last moments."""
+
+
+class VisitStore(Protocol):
+    """Visits, by key."""
+
+    def add(self, visit: Visit) -> None:
+        """Store it; its key is random and new."""
+
+    def get(self, key: str) -> Visit | None:
+        """The visit, or None if there is none or it has ended."""
+
+    def end(self, key: str) -> None:
+        """From now on there is no such visit. A missing one is no error."""

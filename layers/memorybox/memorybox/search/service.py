@@ -100,12 +100,9 @@ class Search:
     def _answer(
         self, view: View, workspace: str | None, query: str, vector: bytes | None, limit: int
     ) -> SearchResult:
-        snapshot, scope, today = (
-            view.snapshot,
-            _scope(view.state, workspace),
-            self.clock.now().date(),
-        )
-        drafter = self.catch_up.indexer.drafter
+        snapshot, drafter = view.snapshot, self.catch_up.indexer.drafter
+        scope = _scope(view.state, workspace)
+        today = self.clock.now().date()
         hits = rank(
             snapshot,
             recipe=drafter.recipe,

@@ -29,12 +29,20 @@ DEPLOYMENTS = 8
 """Partitions over which the writes of all accounts are spread."""
 
 
+RATES = "DEPLOY#rates"
+"""The partition of the buckets that the whole deployment shares."""
+
+
 def of_account(account: AccountId) -> str:
     return f"A#{account}"
 
 
 def budget(month: Month) -> str:
     return f"budget#{month}"
+
+
+def rate(name: str) -> str:
+    return f"rate#{name}"
 
 
 def command(tool: str, command_id: str) -> str:
@@ -81,6 +89,10 @@ def code(key: str) -> str:
 
 def grant(grant_id: str) -> str:
     return f"grant#{grant_id}"
+
+
+def visit(key: str) -> str:
+    return f"visit#{key}"
 
 
 def packs_of(account: AccountId) -> str:

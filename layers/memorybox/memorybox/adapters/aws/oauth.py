@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from memorybox.accounts.model import AccountId
 from memorybox.adapters.aws import keys
 from memorybox.adapters.aws.guard import AUTH, opened
-from memorybox.adapters.aws.table import ConditionFailed, Table, Write, put, update
+from memorybox.adapters.aws.table import ConditionFailed, Table, Write, delete, put, update
 from memorybox.adapters.aws.values import Item, moment, seconds, stamp
 from memorybox.clock import Clock
 from memorybox.oauth.model import (
@@ -20,6 +20,7 @@ from memorybox.oauth.model import (
     Origin,
     Step,
     Transaction,
+    Visit,
 )
 
 if TYPE_CHECKING:
@@ -118,6 +119,32 @@ class DynamoGrantStore:
         return True
 
 
+class DynamoVisitStore:
+    """The port VisitStore."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def add(self, visit: Visit) -> None:
+        item = {
+            "pk": keys.visit(visit.key),
+            "id": visit.key,
+            "of_account": visit.account_id,
+            "ends": stamp(visit.expires_at),
+            "expires_at": seconds(visit.expires_at),
+        }
+        self._table.apply(put(item))
+
+    def get(self, key: str) -> Visit | None:
+        item = self._table.get({"pk": keys.visit(key)})
+        if item is None:
+            return None
+        return Visit(item["id"], AccountId(item["of_account"]), moment(item["ends"]))
+
+    def end(self, key: str) -> None:
+        self._table.apply(delete({"pk": keys.visit(key)}))
+
+
 def _is_first(table: Table, pk: str, mark: str, request_id: str) -> bool:
     """Put the mark on an item that has none. True if it is ours."""
     try:
@@ -183,7 +210,7 @@ def _transaction_item(transaction: Transaction) -> Item:
         "id": transaction.key,
         "step": transaction.step.value,
         "browser": transaction.browser,
-        "asked": _request_map(transaction.request),
+        "asked": transaction.request and _request_map(transaction.request),
         "ends": stamp(transaction.expires_at),
         "expires_at": seconds(transaction.expires_at),
     }
@@ -194,7 +221,7 @@ def _transaction(item: Item) -> Transaction:
         key=item["id"],
         step=Step(item["step"]),
         browser=item["browser"],
-        request=_request(item["asked"]),
+        request=item["asked"] and _request(item["asked"]),
         expires_at=moment(item["ends"]),
     )
 

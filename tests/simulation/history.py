@@ -1,0 +1,163 @@
+"""What happened when a plan was carried out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+
+from memorybox.errors import MemoryBoxError, Unavailable
+from memorybox.files.model import FileRef
+from memorybox.mcp.toolset import ToolResult
+from tests.simulation.plan import (
+    IN_THE_WAY,
+    NOTES,
+    Act,
+    Deliver,
+    Edit,
+    Notify,
+    Plan,
+    Say,
+    Wait,
+)
+from tests.simulation.world import Crash, Parts, World
+
+SENDINGS = 3
+"""How often a client sends a call with a command_id that is not answered."""
+
+PAUSE = 9.0
+"""Seconds between two sendings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """A call of a tool, from its beginning to its end, as its client saw it."""
+
+    number: int
+    command: str
+    """The same for all sendings of one command; else one of its own."""
+
+    tool: str
+    location: str
+    arguments: Mapping[str, object]
+    answer: ToolResult | None
+    """None if none ever came."""
+
+    began: int
+    ended: int
+    seconds: float
+
+
+@dataclass(slots=True)
+class History:
+    world: World
+    calls: list[Called] = field(default_factory=list)
+
+
+def carry_out(plan: Plan, parts: Parts = Parts()) -> History:
+    """Let all callers of a plan do their acts, until the last one has ended."""
+    world = World(plan, parts)
+    history = History(world)
+    for number in plan.callers:
+        world.schedule.add(partial(_live, history, number))
+    world.schedule.run()
+    world.is_calm = True
+    return history
+
+
+def _live(history: History, number: int) -> None:
+    caller = history.world.enter(number)
+    known: dict[str, str] = {}
+    for place, act in enumerate(history.world.plan.acts_of(number)):
+        try:
+            _do(history, act, f"{number}-{place}", known)
+        except (Crash, Unavailable):
+            caller.is_dead = False
+
+
+def _do(history: History, act: Act, name: str, known: dict[str, str]) -> None:
+    world = history.world
+    match act:
+        case Say():
+            _say(history, act, name, known)
+        case Edit("block", _, text):
+            world.schedule.step()
+            world.dropbox.block(IN_THE_WAY, text)
+        case Edit("unblock"):
+            world.schedule.step()
+            world.dropbox.unblock(IN_THE_WAY)
+        case Edit("reset"):
+            world.schedule.step()
+            world.dropbox.forget_cursors()
+        case Edit(how, location, text):
+            world.schedule.step()
+            world.dropbox.edit(how, location, text, NOTES[(NOTES.index(location) + 1) % 3])
+        case Notify():
+            world.notify()
+        case Deliver(is_again):
+            world.deliver(is_again=is_again)
+        case Wait(seconds):
+            world.schedule.sleep(seconds)
+
+
+def _say(history: History, say: Say, name: str, known: dict[str, str]) -> None:
+    """A call of a client, who knows the rev that was last shown for each note."""
+    given = _arguments(say, known)
+    if given is None:  # its tool needs a rev: it has to read first
+        _say(history, Say("read", say.location), name + "r", known)
+        given = _arguments(say, known) or _arguments(Say("write", say.location, say.text), known)
+    assert given is not None
+    tool = "write" if say.tool == "replace" or "edits" not in given and say.tool == "patch" else say.tool
+    if say.is_named and tool in ("write", "append", "patch"):
+        given = {**given, "command_id": name}
+    for sending in range(SENDINGS if "command_id" in given else 1):
+        if sending:
+            history.world.schedule.sleep(PAUSE)
+        answer = _call(history, tool, say.location, given, name)
+        if answer and not answer.is_error:
+            rev = answer.texts[0].partition("\n")[0].removeprefix("rev: ")
+            if tool != "search":
+                known[say.location] = rev
+            return
+        if answer and "still running" not in answer.texts[0] and "did not" not in answer.texts[0]:
+            return
+
+
+def _arguments(say: Say, known: Mapping[str, str]) -> dict[str, object] | None:
+    ref = FileRef.at(say.location or "/garden/plan.md")
+    file = {"workspace": ref.workspace, "path": ref.path}
+    match say.tool:
+        case "append" | "write":
+            return {**file, "text": say.text}
+        case "read":
+            return {**file}
+        case "search":
+            return {"workspace": "all", "query": "what is planned", "limit": 20}
+    rev = known.get(say.location)
+    if rev is None:
+        return None
+    if say.tool == "replace":
+        return {**file, "text": say.text, "expected_rev": rev}
+    edit = {"old_text": "- ", "new_text": say.text + "* "}
+    return {**file, "edits": [edit], "expected_rev": rev}
+
+
+def _call(
+    history: History, tool: str, location: str, given: Mapping[str, object], command: str
+) -> ToolResult | None:
+    world, caller = history.world, history.world.caller
+    number = len(history.calls)
+    caller.call = number
+    began, start = world.dropbox.event(), world.schedule.passed
+    history.calls.append(Called(number, command, tool, location, given, None, began, 0, 0.0))
+    answer: ToolResult | None
+    try:
+        answer = world.tools().call(tool, given)
+    except MemoryBoxError as error:
+        answer = ToolResult((str(error),), is_error=True)
+    except Crash:
+        answer = None
+        caller.is_dead = False
+    ended, seconds = world.dropbox.event(), world.schedule.passed - start
+    history.calls[number] = Called(
+        number, command, tool, location, given, answer, began, ended, seconds
+    )
+    return answer

@@ -1,0 +1,292 @@
+"""One account of the product in a simulated world: real code, stores in memory, trouble by plan."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from random import Random
+
+from greenlet import getcurrent, greenlet
+
+from memorybox.adapters.aws.errors import StorageSilent
+from memorybox.adapters.dropbox.client import Client
+from memorybox.adapters.dropbox.files import DropboxFileStore
+from memorybox.bootstrap import CALL_SECONDS
+from memorybox.deadline import Deadline
+from memorybox.errors import Unavailable
+from memorybox.files.commands import CommandLog
+from memorybox.files.service import Files
+from memorybox.search.catalog import Catalog, View
+from memorybox.search.catchup import CatchUp
+from memorybox.search.drafts import Drafter
+from memorybox.search.embedder import EmbedderSilent, Embeddings
+from memorybox.search.indexer import Indexer
+from memorybox.search.model import Recipe
+from memorybox.search.packer import Packer
+from memorybox.search.parts import SPLITTING_VERSION
+from memorybox.search.recorder import Recorder
+from memorybox.search.run import IndexRun
+from memorybox.search.service import Search
+from memorybox.search.terms import TERMS_VERSION, Lexicon
+from memorybox.toolsets.memory import MemoryTools
+from tests.fakes.commands import CommandBook, InMemoryCommandLog
+from tests.fakes.leases import InMemoryLeases, LeaseBook
+from tests.fakes.search import (
+    HashedEmbedder,
+    InMemoryBudgetLedger,
+    InMemoryChangeQueue,
+    InMemoryIndexStore,
+    InMemoryPackStore,
+    OneAfterAnother,
+)
+from tests.simulation.dropbox import FollowingClock, Line, SimulatedClient, SimulatedDropbox
+from tests.simulation.plan import Plan, Trouble
+from tests.simulation.schedule import Schedule, VirtualClock
+
+WEBHOOK_SECONDS = 5.0
+RUN_SECONDS = 100.0
+LEXICON = Lexicon(b"key of the account")
+NOBODY = -1
+
+
+class Crash(BaseException):
+    """The process has vanished: what it would still do is not done."""
+
+
+class EagerPacker(Packer):
+    """Folds every tail of more than two entries, so that small histories meet packs."""
+
+    def long_tails(self, view: View) -> list[str]:
+        tail = view.state.tail.values()
+        names = {entry.workspace for entry in tail}
+        return [n for n in sorted(names) if sum(entry.workspace == n for entry in tail) > 2]
+
+    def fold(self, view: View, workspace: str, *, least: int = 1) -> bool:
+        return super().fold(view, workspace, least=least)
+
+
+class UnhurriedLeases(InMemoryLeases):
+    """A lease that cannot be given back runs out by itself."""
+
+    def _give_back(self, name: str) -> None:
+        try:
+            super()._give_back(name)
+        except Unavailable:
+            return
+
+
+class CountingEmbedder(HashedEmbedder):
+    """Knows what every text cost, also where nobody got the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the product is made of. A planted fault is one part in a wrong form."""
+
+    client: type[SimulatedClient] = SimulatedClient
+    store: type[DropboxFileStore] = DropboxFileStore
+    files: type[Files] = Files
+    leases: type[InMemoryLeases] = UnhurriedLeases
+    commands: type[InMemoryCommandLog] = InMemoryCommandLog
+    index: type[InMemoryIndexStore] = InMemoryIndexStore
+    ledger: type[InMemoryBudgetLedger] = InMemoryBudgetLedger
+    recorder: type[Recorder] = Recorder
+    drafter: type[Drafter] = Drafter
+    indexer: type[Indexer] = Indexer
+    catch_up: type[CatchUp] = CatchUp
+    packer: type[Packer] = EagerPacker
+    run: type[IndexRun] = IndexRun
+    tools: type[MemoryTools] = MemoryTools
+
+
+@dataclass(slots=True)
+class Caller:
+    """One greenlet, its place among the callers of the plan, and what it is doing."""
+
+    number: int
+    steps: int = 0
+    call: int = NOBODY
+    is_dead: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message of the queue, and how often it was handed over."""
+
+    paths: tuple[str, ...] | None
+    received: int = 0
+
+
+class World(Line):
+    """Everything outside of a request, shared by all requests."""
+
+    def __init__(self, plan: Plan, parts: Parts) -> None:
+        self.plan, self.parts = plan, parts
+        self.schedule = Schedule(plan.seed)
+        self.clock = VirtualClock(self.schedule, plan.starts_at, self._ahead)
+        true = VirtualClock(self.schedule, plan.starts_at, lambda: 0.0)
+        knobs = dict(plan.knobs) | {"listing_lag": plan.lag, "revisions_lag": plan.lag}
+        self.dropbox = SimulatedDropbox(self.schedule, FollowingClock(true.now), knobs)
+        self.ledger = parts.ledger(self.clock, cap=plan.tokens, step=self._reach_storage)
+        self.index = parts.index(self.ledger, self.clock, self._reach_storage)
+        self.packs = InMemoryPackStore(self._reach_storage)
+        self.embedder = HashedEmbedder(self.clock, dims=8, step=self._reach_embedder)
+        self.leases, self.commands = LeaseBook(), CommandBook()
+        self.messages: list[Message] = []
+        self.lost_messages: list[Message] = []
+        self.steps = 0
+        self.is_calm = False
+        """Whether the troubles are over."""
+
+        self._random = Random(plan.seed)
+        self._faults = {(fault.caller, fault.step): fault.trouble for fault in plan.faults}
+        self._callers: dict[greenlet, Caller] = {}
+        self._requests = 0
+
+    # Who does what now.
+
+    @property
+    def caller(self) -> Caller:
+        return self._callers.setdefault(getcurrent(), Caller(NOBODY))
+
+    def enter(self, number: int) -> Caller:
+        """Let the greenlet of the moment be this caller of the plan."""
+        caller = self._callers[getcurrent()] = Caller(number)
+        return caller
+
+    @property
+    def call(self) -> int:
+        return self.caller.call
+
+    def trouble(self) -> Trouble | None:
+        caller = self.caller
+        if caller.is_dead:
+            raise Crash
+        self.schedule.step()
+        self.steps += 1
+        trouble = None if self.is_calm else self._faults.get((caller.number, caller.steps))
+        caller.steps += 1
+        if trouble is Trouble.CRASH:
+            caller.is_dead = True
+            raise Crash
+        return trouble
+
+    def _reach_storage(self) -> None:
+        if self._is_silent():
+            raise StorageSilent
+
+    def _reach_embedder(self) -> None:
+        if self._is_silent():
+            raise EmbedderSilent
+
+    def _is_silent(self) -> bool:
+        match self.trouble():
+            case None | Trouble.STALE_TOKEN:
+                return False
+            case Trouble.DELAY:
+                self.schedule.sleep(1.0)
+                return False
+            case Trouble.HANG | Trouble.LATE:
+                self.schedule.sleep(3.0)
+        return True
+
+    def _ahead(self) -> float:
+        return self.plan.ahead.get(self.caller.number, 0.0)
+
+    # What a request is made of: see Call in bootstrap.py.
+
+    def tools(self) -> MemoryTools:
+        request = Request(self, CALL_SECONDS)
+        files = self.parts.files(request.store, request.leases, request.client.pause)
+        commands: CommandLog = self.parts.commands(
+            self.commands, request.deadline, self._reach_storage
+        )
+        return self.parts.tools(files, request.search, commands)
+
+    def request(self, seconds: float = CALL_SECONDS) -> "Request":
+        return Request(self, seconds)
+
+    def number(self) -> int:
+        self._requests += 1
+        return self._requests
+
+    @property
+    def random(self) -> Callable[[], float]:
+        return self._random.random
+
+    # What the functions do: see functions/webhook/app.py and functions/indexer/app.py.
+
+    def notify(self) -> None:
+        """The webhook."""
+        request = Request(self, WEBHOOK_SECONDS)
+        try:
+            reading = request.recorder.record(request.deadline)
+        except Unavailable:
+            self.send(None)
+            return
+        if reading.paths:
+            self.send(reading.paths)
+        if not reading.is_complete:
+            self.send(None)
+
+    def send(self, paths: Sequence[str] | None) -> None:
+        self._reach_storage()
+        queue = InMemoryChangeQueue()
+        queue.go_on() if paths is None else queue.changed(paths)
+        self.messages += map(Message, queue.messages)
+
+    def deliver(self, *, is_again: bool) -> None:
+        """Hand some message to the indexer. What is not finished comes back, five times at most."""
+        if not self.messages:
+            return
+        message = self.messages.pop(int(self._random.random() * len(self.messages)))
+        if is_again:
+            self.messages.append(message)
+        try:
+            if not Request(self, RUN_SECONDS).run.work(message.paths):
+                self.send(None)
+        except (Unavailable, Crash):
+            back = Message(message.paths, message.received + 1)
+            (self.messages if back.received < 5 else self.lost_messages).append(back)
+            raise
+
+
+class Request:
+    """The parts of one request, which begins now."""
+
+    def __init__(self, world: World, seconds: float) -> None:
+        parts, step = world.parts, world._reach_storage  # noqa: SLF001 - one thought in two classes
+        parallel = OneAfterAnother()
+        recipe = Recipe(world.embedder.model, world.embedder.dims, SPLITTING_VERSION, TERMS_VERSION)
+        self.deadline = Deadline.after(seconds, world.clock)
+        self.client: Client = parts.client(
+            None, lambda refused=None: "token", self.deadline, world.random, world.dropbox, world
+        )
+        self.store = parts.store(self.client)
+        self.leases = parts.leases(world.leases, self.deadline, step)
+        self.recorder = parts.recorder(self.store, world.index)
+        self.catalog = Catalog(world.index, world.packs, self.recorder)
+        self.indexer = parts.indexer(
+            index=world.index,
+            ledger=world.ledger,
+            embedder=world.embedder,
+            drafter=parts.drafter(recipe, LEXICON),
+            catalog=self.catalog,
+            parallel=parallel,
+            owner=f"request {world.number()}",
+            deadline=self.deadline,
+        )
+        catch_up = parts.catch_up(self.store, world.index, self.indexer, parallel, world.clock)
+        self.packer = parts.packer(world.index, world.packs, recipe, world.clock)
+        self.search = Search(
+            catalog=self.catalog,
+            catch_up=catch_up,
+            leases=self.leases,
+            ledger=world.ledger,
+            embedder=world.embedder,
+            parallel=parallel,
+            clock=world.clock,
+            deadline=self.deadline,
+            weight=0.5,
+            monthly_tokens=world.ledger.cap,
+        )
+        self.run = parts.run(self.catalog, catch_up, self.leases, self.packer, self.deadline)
