@@ -87,7 +87,7 @@ class Aws:
 
     @property
     def connection(self) -> Connection:
-        return _connection(self.endpoint)
+        return connection(self.endpoint)
 
     @property
     def environment(self) -> dict[str, str]:
@@ -133,12 +133,12 @@ def start(state: Path, port: int | None = None, secrets: Mapping[str, str] | Non
 
 
 def _provide(ministack: MiniStack, secrets: Mapping[str, str]) -> Aws:
-    session, connection = boto3.Session(), _connection(ministack.endpoint)
-    dynamodb = session.client("dynamodb", **connection)  # made while MiniStack starts
-    s3 = session.client("s3", **connection)
-    sqs = session.client("sqs", **connection)
-    kms = session.client("kms", **connection)
-    ssm = session.client("ssm", **connection)
+    session, where = boto3.Session(), connection(ministack.endpoint)
+    dynamodb = session.client("dynamodb", **where)  # made while MiniStack starts
+    s3 = session.client("s3", **where)
+    sqs = session.client("sqs", **where)
+    kms = session.client("kms", **where)
+    ssm = session.client("ssm", **where)
     ministack.await_start()
     for table in _TABLES:
         _table(dynamodb, table)
@@ -198,7 +198,7 @@ def _key(kms: "KMSClient") -> str:
     return key["Arn"]
 
 
-def _connection(endpoint: str) -> Connection:
+def connection(endpoint: str) -> Connection:
     return {
         "endpoint_url": endpoint,
         "region_name": REGION,

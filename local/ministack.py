@@ -5,6 +5,7 @@ import os
 import shutil
 import time
 import urllib.request
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, TextIO
@@ -21,11 +22,17 @@ class DidNotStart(Exception):
 
 
 class MiniStack:
-    """Starting, until `await_start` has returned. Raises DidNotStart."""
+    """Starting, until `await_start` has returned. Raises DidNotStart.
 
-    def __init__(self, state: Path, port: int | None = None) -> None:
+    `environment` turns on what MiniStack does not do by itself, such as AUTH.
+    """
+
+    def __init__(
+        self, state: Path, port: int | None = None, environment: Mapping[str, str] | None = None
+    ) -> None:
         self.endpoint = f"http://127.0.0.1:{port or ports.free()}"
         self._log = state / "ministack.log"
+        self._environment = environment or {}
         self._process = self._started(state.resolve())
 
     def await_start(self) -> None:
@@ -73,7 +80,8 @@ class MiniStack:
                     "STATE_DIR": str(state / "services"),
                     "S3_DATA_DIR": str(state / "objects"),
                     "TMPDIR": str(temporary),
-                },
+                }
+                | dict(self._environment),
                 into(self._log),
                 keep_open=[lock.fileno()],
             )

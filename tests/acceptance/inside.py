@@ -14,6 +14,7 @@ import requests
 from local.dropbox.accounts import Account
 from local.dropbox.server import DropboxEmulator
 from local.openai import EmbeddingsServer
+from memorybox.accounts.rates import Allowance, LocalBuckets
 from memorybox.adapters.dropbox.client import Client, Tokens
 from memorybox.adapters.dropbox.files import DropboxFileStore
 from memorybox.adapters.openai.embedder import OpenAIEmbedder
@@ -33,6 +34,7 @@ from memorybox.search.recorder import Recorder
 from memorybox.search.service import Search
 from memorybox.search.terms import TERMS_VERSION, Lexicon
 from memorybox.toolsets.catalogue import MEMORY, READ, WRITE
+from memorybox.toolsets.limits import LimitedTools
 from memorybox.toolsets.memory import MemoryTools
 from tests.acceptance.box import Box
 from tests.acceptance.model import SteeredModel
@@ -100,6 +102,9 @@ class InsideBox(Box):
         self.seconds = CALL_SECONDS
         """How long a call may take."""
 
+        self.allowance = Allowance("", {}, LocalBuckets(self.clock), LocalBuckets(self.clock))
+        """How often the user may call: as often as they like, at first."""
+
         self.parallel: Parallel = Threads(world.threads)
         self.step: Callable[[], None] = _nothing
         """Happens before a call with a command_id begins, and before each of its uploads."""
@@ -112,7 +117,8 @@ class InsideBox(Box):
         self.lose_all_data()
 
     def post(self, body: bytes) -> Answer:
-        server = McpServer(MEMORY, self.tools().call, lambda: "4f2a")
+        tools = LimitedTools(MEMORY, self.allowance, self.tools().call)
+        server = McpServer(MEMORY, tools.call, lambda: "4f2a")
         return server.answer(_HEADERS, body, frozenset({READ, WRITE}))
 
     def tools(self) -> MemoryTools:

@@ -2,13 +2,16 @@
 
 import logging
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from random import Random
 
 import pytest
 
 from local.dropbox.faults import Effect, Fault
+from memorybox.accounts.rates import MINUTE, Rate
 from memorybox.mcp.toolset import ToolResult
+from memorybox.toolsets.limits import ANY
 from tests.acceptance.inside import InsideBox, World
 
 TOMATOES = {"workspace": "garden", "path": "tomatoes.md"}
@@ -82,6 +85,21 @@ def test_writers_that_know_nothing_of_each_other_lose_and_double_nothing(
     stored = inside.dropbox.read("/garden/tomatoes.md").decode()
     assert sorted(stored.splitlines(keepends=True)) == sorted(written)
     assert written
+
+
+@pytest.mark.promise("T-42b", "P-017")
+@pytest.mark.parametrize("tool", ["list", "read", "write", "append", "patch", "search"])
+def test_a_caller_who_does_not_stop_is_told_how_long_to_wait(inside: InsideBox, tool: str) -> None:
+    rates = {ANY: Rate(2, MINUTE)}
+    inside.allowance = replace(inside.allowance, rates=rates)
+    while not (result := inside.call("list", workspace="all")).is_error:
+        pass
+
+    ending = " Nothing was written." if tool in {"write", "append", "patch"} else ""
+    assert result.texts == ("Too many calls. Try again in 60 seconds.",)
+    assert inside.refuses(tool) == f"Too many calls. Try again in 60 seconds.{ending}"
+    inside.clock.advance(60)
+    assert not inside.call("list", workspace="all").is_error
 
 
 @pytest.mark.promise("P-211")

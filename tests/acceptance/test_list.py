@@ -235,8 +235,8 @@ def test_letters_stay_and_what_could_forge_a_line_is_escaped(box: Box) -> None:
 
 @pytest.mark.promise("P-206")
 def test_a_list_too_long_for_one_answer_asks_for_one_workspace(box: Box) -> None:
-    deep = "/".join(["\a" * 250] * 10)
-    for number in range(260):
+    deep = "/".join(['"' * 250] * 10)
+    for number in range(300):
         box.dropbox.put(f"/garden/{deep}/{number}.md", "x")
     box.dropbox.put("/small/x.md", "x")
 

@@ -8,10 +8,10 @@ from local import aws
 from local.dropbox.grants import App
 from local.dropbox.server import DropboxEmulator
 from local.openai import EmbeddingsServer
-from tests.acceptance.conftest import box, inside, world
+from tests.acceptance.conftest import box, inside, running, world
 from tests.cases.deployment import APP_SECRET, Deployment
 
-__all__ = ["box", "inside", "world"]
+__all__ = ["box", "inside", "running", "world"]
 
 
 @pytest.fixture(scope="session")

@@ -106,6 +106,7 @@ def test_a_text_larger_than_the_cap_is_refused_at_once(ledger_at: Opened) -> Non
         ledger_at(FakeClock()).reserve(CAP + 1)
 
 
+@pytest.mark.promise("P-070", "P-209")
 @pytest.mark.promise("P-070")
 def test_the_cap_holds_however_many_ask_at_once(ledger_at: Opened) -> None:
     ledger = ledger_at(FakeClock())

@@ -38,6 +38,7 @@ def begin_request(request: pytest.FixtureRequest, account: AccountId) -> Request
     )
 
 
+@pytest.mark.promise("P-203")
 def test_a_finished_command_answers_with_its_result_for_a_day(begin_request: Request) -> None:
     clock = FakeClock()
     first = begin_request(clock)
@@ -150,6 +151,7 @@ def test_a_result_is_not_dropped_by_forgetting(begin_request: Request) -> None:
     assert begin_request(clock).begin(APPEND) == Finished("Saved.")
 
 
+@pytest.mark.promise("P-203")
 def test_only_one_of_many_requests_gets_a_new_command(begin_request: Request) -> None:
     def is_fresh(_: int) -> bool:
         try:

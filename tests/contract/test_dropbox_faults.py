@@ -160,6 +160,7 @@ def test_many_threads_may_read_at_once(box: Box) -> None:
 # An upload without an answer.
 
 
+@pytest.mark.promise("P-204")
 @unclear
 def test_a_file_is_made_once_whatever_became_of_the_answer(box: Box, fault: Fault) -> None:
     box.suffers(fault)
@@ -169,6 +170,7 @@ def test_a_file_is_made_once_whatever_became_of_the_answer(box: Box, fault: Faul
     assert (entry.rev, box.account.read(AT), box.versions()) == (box.file().rev, b"text", 1)
 
 
+@pytest.mark.promise("P-204")
 @unclear
 def test_a_file_is_replaced_once_whatever_became_of_the_answer(box: Box, fault: Fault) -> None:
     base = box.put(b"old")
@@ -304,6 +306,7 @@ def test_a_first_attempt_that_lands_late_is_not_written_twice(box: Box) -> None:
     assert box.versions() == 2
 
 
+@pytest.mark.promise("T-37")
 @pytest.mark.parametrize("effect", [Effect.LOST_REQUEST, Effect.LOST_RESPONSE])
 def test_nobody_can_say_what_became_of_it_while_the_revisions_cannot_be_read(
     box: Box, effect: Effect
@@ -345,6 +348,7 @@ def test_an_upload_that_hangs_is_cleared_up_before_the_deadline(box: Box) -> Non
     assert clock.monotonic() - began < 2
 
 
+@pytest.mark.promise("P-206")
 def test_uploads_that_hang_all_the_time_end_by_the_deadline(box: Box) -> None:
     box.suffers(Fault(UPLOAD, Effect.HANG, times=None))
     clock = SystemClock()

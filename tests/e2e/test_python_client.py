@@ -21,6 +21,7 @@ async def texts(client: Client, tool: str, **arguments: object) -> list[str]:
     return [block.text for block in result.content if isinstance(block, TextContent)]
 
 
+@pytest.mark.promise("P-212")
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_a_note_is_written_added_to_read_patched_and_found(product: Product, mode: str) -> None:
     async def story() -> None:

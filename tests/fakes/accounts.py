@@ -15,6 +15,7 @@ from memorybox.accounts.model import (
     SealedAccess,
     SignedIn,
 )
+from memorybox.accounts.ports import Removed
 from memorybox.clock import Clock
 from memorybox.errors import SignInEnded, Unavailable
 from memorybox.oauth.opaque import challenge_of
@@ -63,6 +64,28 @@ class InMemoryAccounts:
     def _current(self, account: Account) -> Account | None:
         stored = self._records.get(account.id)
         return stored if stored is not None and stored.link == account.link else None
+
+
+class InMemoryBelongings:
+    """Counts of what is kept of each account."""
+
+    def __init__(self) -> None:
+        self.kept: dict[AccountId, Removed] = {}
+        self.is_down = False
+
+    def of(self, account_id: AccountId) -> "_Belongings":
+        return _Belongings(self, account_id)
+
+
+@dataclass(frozen=True, slots=True)
+class _Belongings:
+    everyone: InMemoryBelongings
+    account_id: AccountId
+
+    def remove(self) -> Removed:
+        if self.everyone.is_down:
+            raise Unavailable("The store did not answer.")
+        return self.everyone.kept.pop(self.account_id, Removed(0, 0))
 
 
 class InMemoryVault:

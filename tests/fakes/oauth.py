@@ -8,7 +8,7 @@ from threading import Lock
 from memorybox.accounts.model import AccountId
 from memorybox.errors import Unavailable
 from memorybox.oauth.documents import DocumentUnavailable, FetchedDocument
-from memorybox.oauth.model import AuthorizationCode, Client, Grant, Transaction
+from memorybox.oauth.model import AuthorizationCode, Client, Grant, Transaction, Visit
 
 
 def _no_step() -> None:
@@ -114,6 +114,24 @@ class InMemoryGrantStore:
         self._step()
         grants = [grant for grant in self.records.values() if grant.account_id == account_id]
         return sorted(grants, key=lambda grant: grant.created_at)
+
+
+class InMemoryVisitStore:
+    def __init__(self, step: Callable[[], None] = _no_step) -> None:
+        self.records: dict[str, Visit] = {}
+        self._step = step
+
+    def add(self, visit: Visit) -> None:
+        self._step()
+        self.records[visit.key] = visit
+
+    def get(self, key: str) -> Visit | None:
+        self._step()
+        return self.records.get(key)
+
+    def end(self, key: str) -> None:
+        self._step()
+        self.records.pop(key, None)
 
 
 class InMemoryClientDocuments:

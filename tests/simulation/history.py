@@ -99,45 +99,63 @@ def _do(history: History, act: Act, name: str, known: dict[str, str]) -> None:
 
 
 def _say(history: History, say: Say, name: str, known: dict[str, str]) -> None:
-    """A call of a client, who knows the rev that was last shown for each note."""
-    given = _arguments(say, known)
-    if given is None:  # its tool needs a rev: it has to read first
-        _say(history, Say("read", say.location), name + "r", known)
-        given = _arguments(say, known) or _arguments(Say("write", say.location, say.text), known)
-    assert given is not None
-    tool = "write" if say.tool == "replace" or "edits" not in given and say.tool == "patch" else say.tool
-    if say.is_named and tool in ("write", "append", "patch"):
-        given = {**given, "command_id": name}
-    for sending in range(SENDINGS if "command_id" in given else 1):
+    """A call of a client, which needs a rev for some: the last one that it was shown."""
+    text = ""
+    if say.tool == "patch" or (say.tool == "replace" and say.location not in known):
+        text = _read(history, say.location, name, known)
+    tool, given = _arguments(say, known.get(say.location), text)
+    is_named = say.is_named and tool in {"write", "append", "patch"}
+    if is_named:
+        given["command_id"] = name
+    for sending in range(SENDINGS if is_named else 1):
         if sending:
             history.world.schedule.sleep(PAUSE)
         answer = _call(history, tool, say.location, given, name)
-        if answer and not answer.is_error:
-            rev = answer.texts[0].partition("\n")[0].removeprefix("rev: ")
-            if tool != "search":
-                known[say.location] = rev
-            return
-        if answer and "still running" not in answer.texts[0] and "did not" not in answer.texts[0]:
+        if answer and not answer.is_error and tool not in {"search", "list"}:
+            known[say.location] = rev_of(answer)
+        if answer and not (answer.is_error and _may_be_sent_again(answer)):
             return
 
 
-def _arguments(say: Say, known: Mapping[str, str]) -> dict[str, object] | None:
-    ref = FileRef.at(say.location or "/garden/plan.md")
-    file = {"workspace": ref.workspace, "path": ref.path}
+def _read(history: History, location: str, name: str, known: dict[str, str]) -> str:
+    ref = FileRef.at(location)
+    arguments = {"workspace": ref.workspace, "path": ref.path}
+    answer = _call(history, "read", location, arguments, f"{name} read")
+    if answer is None or answer.is_error:
+        known.pop(location, None)
+        return ""
+    known[location] = rev_of(answer)
+    return answer.texts[1]
+
+
+def rev_of(answer: ToolResult) -> str:
+    return answer.texts[0].partition("\n")[0].removeprefix("rev: ")
+
+
+def _may_be_sent_again(answer: ToolResult) -> bool:
+    return any(words in answer.texts[0] for words in ("did not", "still running", "in a minute"))
+
+
+def _arguments(say: Say, rev: str | None, text: str) -> tuple[str, dict[str, object]]:
+    """The tool and its arguments. Without a rev, a note is written anew."""
+    if say.tool == "list":
+        return "list", {"workspace": "all"}
+    if say.tool == "search":
+        return "search", {"workspace": "all", "query": "what is planned", "limit": 20}
+    ref = FileRef.at(say.location)
+    file: dict[str, object] = {"workspace": ref.workspace, "path": ref.path}
     match say.tool:
-        case "append" | "write":
-            return {**file, "text": say.text}
         case "read":
-            return {**file}
-        case "search":
-            return {"workspace": "all", "query": "what is planned", "limit": 20}
-    rev = known.get(say.location)
-    if rev is None:
-        return None
-    if say.tool == "replace":
-        return {**file, "text": say.text, "expected_rev": rev}
-    edit = {"old_text": "- ", "new_text": say.text + "* "}
-    return {**file, "edits": [edit], "expected_rev": rev}
+            return "read", file
+        case "append":
+            return "append", {**file, "text": say.text}
+        case "patch" if rev and text:
+            last = text.splitlines(keepends=True)[-1]
+            edit = {"old_text": last, "new_text": last + say.text}
+            return "patch", {**file, "edits": [edit], "expected_rev": rev}
+        case "replace" if rev:
+            return "write", {**file, "text": say.text, "expected_rev": rev}
+    return "write", {**file, "text": say.text}
 
 
 def _call(

@@ -113,6 +113,9 @@ class Plan:
     knobs: Mapping[str, object] = field(default_factory=dict)
     """Of the emulated Dropbox."""
 
+    is_indexed: bool = True
+    """Whether notes are made findable, and searched, at all. Without, a history takes less time."""
+
     lag: float = 0.0
     """Seconds by which listings and revisions are late."""
 
@@ -124,6 +127,7 @@ class Plan:
         return tuple(act for number, act in self.acts if number == caller)
 
 
+_TOOLS = (*["append"] * 5, *["patch"] * 2, "write", "replace", "read")
 _EDITS = ("write", "write", "delete", "rename", "recase", "block", "unblock", "reset")
 _TROUBLES = (
     *[Trouble.SILENCE] * 8,
@@ -139,13 +143,16 @@ _LONGEST_CALL = 60  # steps, about
 def draw(seed: int) -> Plan:
     """A small history: two or three clients, another app, the webhook, a worker of the queue."""
     random = Random(seed)
+    is_indexed = random.random() < 0.3
     are_alike = random.random() < 0.2  # all clients append the same text
     acts: list[tuple[int, Act]] = []
     clients = random.choice((1, 2, 2, 3))
     for client in range(clients):
         for number in range(random.choice((1, 2, 2, 3))):
-            acts.append((client, _say(random, "same" if are_alike else f"{client}.{number}")))
-    extras = ([_edit(random, n) for n in range(random.randrange(3))], _background(random))
+            text = "same" if are_alike else f"{client}.{number}"
+            acts.append((client, _say(random, text, is_indexed=is_indexed)))
+    extras = [[_edit(random, n) for n in range(random.randrange(3))]]
+    extras += [_background(random)] if is_indexed else []
     for caller, extra in enumerate(extras, clients):
         acts += [(caller, act) for act in extra]
     callers = clients + len(extras)
@@ -163,17 +170,18 @@ def draw(seed: int) -> Plan:
         tokens=random.choice((60, 200)) if random.random() < 0.15 else PLENTY,
         ahead={c: random.choice((-3.0, 3.0)) for c in range(callers)} if is_odd else {},
         knobs=_knobs(random),
+        is_indexed=is_indexed,
         lag=random.choice((0.0, 0.0, 0.0, 0.0, 0.3)),
     )
 
 
-def _say(random: Random, text: str) -> Say:
-    tool = random.choice(("append",) * 5 + ("write", "replace", "patch", "patch", "read", "search"))
+def _say(random: Random, text: str, *, is_indexed: bool) -> Say:
+    tool = random.choice(_TOOLS + ("search",) * (3 * is_indexed))
     location = random.choice(NOTES[:2]) if random.random() < 0.8 else random.choice(NOTES)
     return Say(tool, location, f"- {text}\n", is_named=random.random() < 0.4)
 
 
-def _edit(random: Random, number: int) -> Edit:
+def _edit(random: Random, number: int) -> Act:
     return Edit(random.choice(_EDITS), random.choice(NOTES), f"- outside {number}\n")
 
 

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from random import Random
 
+import requests
 from greenlet import getcurrent, greenlet
 
 from memorybox.adapters.aws.errors import StorageSilent
@@ -14,6 +15,7 @@ from memorybox.bootstrap import CALL_SECONDS
 from memorybox.deadline import Deadline
 from memorybox.errors import Unavailable
 from memorybox.files.commands import CommandLog
+from memorybox.files.model import StoredFile
 from memorybox.files.service import Files
 from memorybox.search.catalog import Catalog, View
 from memorybox.search.catchup import CatchUp
@@ -24,6 +26,7 @@ from memorybox.search.model import Recipe
 from memorybox.search.packer import Packer
 from memorybox.search.parts import SPLITTING_VERSION
 from memorybox.search.recorder import Recorder
+from memorybox.search.results import IndexOutcome, NoTime, SearchResult
 from memorybox.search.run import IndexRun
 from memorybox.search.service import Search
 from memorybox.search.terms import TERMS_VERSION, Lexicon
@@ -46,6 +49,7 @@ WEBHOOK_SECONDS = 5.0
 RUN_SECONDS = 100.0
 LEXICON = Lexicon(b"key of the account")
 NOBODY = -1
+_SESSION = requests.Session()  # the SDK asks for one; no request ever goes through it
 
 
 class Crash(BaseException):
@@ -53,15 +57,10 @@ class Crash(BaseException):
 
 
 class EagerPacker(Packer):
-    """Folds every tail of more than two entries, so that small histories meet packs."""
+    """Folds every tail, however short, so that small histories meet packs."""
 
     def long_tails(self, view: View) -> list[str]:
-        tail = view.state.tail.values()
-        names = {entry.workspace for entry in tail}
-        return [n for n in sorted(names) if sum(entry.workspace == n for entry in tail) > 2]
-
-    def fold(self, view: View, workspace: str, *, least: int = 1) -> bool:
-        return super().fold(view, workspace, least=least)
+        return sorted({entry.workspace for entry in view.state.tail.values()})
 
 
 class UnhurriedLeases(InMemoryLeases):
@@ -74,8 +73,14 @@ class UnhurriedLeases(InMemoryLeases):
             return
 
 
-class CountingEmbedder(HashedEmbedder):
-    """Knows what every text cost, also where nobody got the answer."""
+class Unindexed:
+    """An index that is never in time."""
+
+    def index_now(self, stored: StoredFile) -> IndexOutcome:
+        return NoTime()
+
+    def search(self, workspace: str | None, query: str, limit: int) -> SearchResult:
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +205,8 @@ class World(Line):
         commands: CommandLog = self.parts.commands(
             self.commands, request.deadline, self._reach_storage
         )
-        return self.parts.tools(files, request.search, commands)
+        index = request.search if self.plan.is_indexed else Unindexed()
+        return self.parts.tools(files, index, commands)
 
     def request(self, seconds: float = CALL_SECONDS) -> "Request":
         return Request(self, seconds)
@@ -259,7 +265,7 @@ class Request:
         recipe = Recipe(world.embedder.model, world.embedder.dims, SPLITTING_VERSION, TERMS_VERSION)
         self.deadline = Deadline.after(seconds, world.clock)
         self.client: Client = parts.client(
-            None, lambda refused=None: "token", self.deadline, world.random, world.dropbox, world
+            _SESSION, lambda refused=None: "token", self.deadline, world.random, world.dropbox, world
         )
         self.store = parts.store(self.client)
         self.leases = parts.leases(world.leases, self.deadline, step)

@@ -30,6 +30,12 @@ def test_a_deployment_needs_to_say_where_it_is_and_nothing_more() -> None:
         monthly_token_cap=84_745_762,
         deployment_token_cap=8_474_576_271,
         access_token_seconds=28_800,
+        calls_per_minute=60,
+        searches_per_minute=20,
+        sign_ups_per_day=100,
+        registrations_per_day=2_000,
+        redirect_hosts=frozenset(),
+        security_contact="mailto:security@memory.example",
         word_weight=0.5,
         warm_up=False,
     )

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from random import SystemRandom
 from typing import TYPE_CHECKING, Final, Self, TypeVar
@@ -27,14 +27,18 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
     from requests import Session as HttpSession
 
+    from memorybox.accounts.rates import Allowance, Gate, LocalBuckets
     from memorybox.accounts.service import Connections
+    from memorybox.adapters.aws.belongings import AwsBelongings
     from memorybox.adapters.aws.budget import DynamoBudget
     from memorybox.adapters.aws.clients import Clients as AwsClients
     from memorybox.adapters.aws.directory import DynamoDirectory
     from memorybox.adapters.aws.index import DynamoIndexStore
+    from memorybox.adapters.aws.oauth import DynamoGrantStore
     from memorybox.adapters.aws.packs import PackCache, S3PackStore
     from memorybox.adapters.aws.parameters import SsmSecrets
     from memorybox.adapters.aws.queue import SqsChangeQueue
+    from memorybox.adapters.aws.rates import DynamoBuckets
     from memorybox.adapters.aws.session import Session
     from memorybox.adapters.aws.table import Table
     from memorybox.adapters.dropbox.client import Client as DropboxClient
@@ -44,14 +48,19 @@ if TYPE_CHECKING:
     from memorybox.mcp.toolset import ToolResult
     from memorybox.oauth.authorize import Authorizations
     from memorybox.oauth.clients import Clients
+    from memorybox.oauth.connected import ConnectedClients
+    from memorybox.oauth.deletion import Deletion
     from memorybox.oauth.metadata import Issuer
     from memorybox.oauth.model import Grant
     from memorybox.oauth.tokens import Tokens
+    from memorybox.oauth.visits import Visits
     from memorybox.search.catalog import Catalog
     from memorybox.search.catchup import CatchUp
     from memorybox.search.embedder import Embedder
     from memorybox.search.model import Recipe
+    from memorybox.search.overview import Overview
     from memorybox.search.recorder import Recorder
+    from memorybox.search.remembering import VectorMemory
     from memorybox.search.results import IndexOutcome, SearchResult
     from memorybox.search.run import IndexRun
     from memorybox.search.service import Search
@@ -60,7 +69,11 @@ if TYPE_CHECKING:
 CALL_SECONDS: Final = 25.0
 """How long a tool call may take. API Gateway gives up after 30 s."""
 
+_OVERVIEW_SECONDS: Final = 8.0
+"""How long the account page waits for Dropbox."""
+
 _THREADS = 12
+_REMEMBERED_ACCOUNTS = 16
 _PACKS_IN_MEMORY = 256 * 1024 * 1024
 _PACKS_ON_DISK = 384 * 1024 * 1024
 
@@ -98,6 +111,9 @@ class Process:
             vault=KmsVault(self.aws.kms, self.settings.token_key_arn),
             clock=self.clock,
             random=secrets.token_bytes,
+            sign_ups=self._gate(
+                "sign-ups", self.settings.sign_ups_per_day, "Too many people are new here today."
+            ),
         )
 
     @cached_property
@@ -111,13 +127,20 @@ class Process:
         from memorybox.adapters.aws.oauth import DynamoClientStore
         from memorybox.adapters.http.documents import HttpClientDocuments
         from memorybox.oauth.clients import Clients, configured_clients
+        from memorybox.oauth.documents import PacedDocuments
 
         return Clients(
             configured=configured_clients(self.secrets.clients),
             store=DynamoClientStore(self._auth_table),
-            documents=HttpClientDocuments(self.clock),
+            documents=PacedDocuments(HttpClientDocuments(self.clock), self._buckets),
             clock=self.clock,
             random=secrets.token_bytes,
+            registrations=self._gate(
+                "registrations",
+                self.settings.registrations_per_day,
+                "Too many programs have registered today.",
+            ),
+            redirect_hosts=self.settings.redirect_hosts,
         )
 
     @cached_property
@@ -136,15 +159,34 @@ class Process:
         )
 
     @cached_property
+    def visits(self) -> Visits:
+        from memorybox.adapters.aws.oauth import DynamoVisitStore
+        from memorybox.oauth.visits import Visits
+
+        return Visits(DynamoVisitStore(self._auth_table), self.clock, secrets.token_bytes)
+
+    @cached_property
+    def connected(self) -> ConnectedClients:
+        from memorybox.oauth.connected import ConnectedClients
+
+        return ConnectedClients(self._grants, self.clients, self.clock, secrets.token_bytes)
+
+    @cached_property
+    def deletion(self) -> Deletion:
+        from memorybox.oauth.deletion import Deletion
+
+        return Deletion(self._grants, self.connections, self._belongings, self.clock)
+
+    @cached_property
     def tokens(self) -> Tokens:
-        from memorybox.adapters.aws.oauth import DynamoCodeStore, DynamoGrantStore
+        from memorybox.adapters.aws.oauth import DynamoCodeStore
         from memorybox.oauth.tokens import Tokens
 
         return Tokens(
             issuer=self.issuer,
             clients=self.clients,
             codes=DynamoCodeStore(self._auth_table),
-            grants=DynamoGrantStore(self._auth_table, self.clock),
+            grants=self._grants,
             clock=self.clock,
             random=secrets.token_bytes,
             access_life=timedelta(seconds=self.settings.access_token_seconds),
@@ -193,6 +235,13 @@ class Process:
         )
 
     @cached_property
+    def vectors(self) -> Callable[[AccountId], VectorMemory]:
+        """The vectors that each of the latest accounts used last."""
+        from memorybox.search.remembering import VectorMemory
+
+        return lru_cache(_REMEMBERED_ACCOUNTS)(lambda _: VectorMemory())
+
+    @cached_property
     def threads(self) -> Threads:
         return Threads(ThreadPoolExecutor(_THREADS))
 
@@ -214,12 +263,67 @@ class Process:
         """The MCP server of the account that gave the grant."""
         from memorybox.mcp.server import McpServer
         from memorybox.toolsets.catalogue import MEMORY
+        from memorybox.toolsets.limits import LimitedTools
 
         def run(name: str, arguments: Mapping[str, object]) -> ToolResult:
             with self.call(grant.account_id, CALL_SECONDS) as call:
                 return call.tools.call(name, arguments)
 
-        return McpServer(MEMORY, run, new_reference)
+        limited = LimitedTools(MEMORY, self._allowance(grant.account_id), run)
+        return McpServer(MEMORY, limited.call, new_reference)
+
+    def overview(self, account: AccountId) -> tuple[Overview, int]:
+        """What the account page shows of notes and index, and the tokens spent this month."""
+        with self.call(account, _OVERVIEW_SECONDS) as call:
+            return call.overview, call.spent
+
+    def _allowance(self, account: AccountId) -> Allowance:
+        from memorybox.accounts.rates import MINUTE, Allowance, Rate
+        from memorybox.adapters.aws.rates import buckets_of
+        from memorybox.toolsets.limits import ANY
+
+        settings = self.settings
+        return Allowance(
+            account,
+            {
+                ANY: Rate(settings.calls_per_minute, MINUTE),
+                "search": Rate(settings.searches_per_minute, MINUTE),
+            },
+            own=self._own_buckets,
+            shared=buckets_of(account, self.aws.dynamodb, settings.memory_table, self.clock),
+        )
+
+    def _gate(self, name: str, most: int, refusal: str) -> Gate:
+        """A limit of so many a day for the whole deployment."""
+        from memorybox.accounts.rates import DAY, Gate, Rate
+
+        return Gate(self._buckets, name, Rate(most, DAY), refusal)
+
+    def _belongings(self, account: AccountId) -> AwsBelongings:
+        from memorybox.adapters.aws.belongings import AwsBelongings
+        from memorybox.adapters.aws.session import Session
+
+        deadline = Deadline.after(CALL_SECONDS, self.clock)
+        session = Session(self.aws.dynamodb, self.settings.memory_table, account, deadline)
+        return AwsBelongings(session, self.directory, self.aws.s3, self.settings.bucket_name)
+
+    @cached_property
+    def _own_buckets(self) -> LocalBuckets:
+        from memorybox.accounts.rates import LocalBuckets
+
+        return LocalBuckets(self.clock)
+
+    @cached_property
+    def _buckets(self) -> DynamoBuckets:
+        from memorybox.adapters.aws.rates import deployment_buckets
+
+        return deployment_buckets(self.aws.dynamodb, self.settings.memory_table, self.clock)
+
+    @cached_property
+    def _grants(self) -> DynamoGrantStore:
+        from memorybox.adapters.aws.oauth import DynamoGrantStore
+
+        return DynamoGrantStore(self._auth_table, self.clock)
 
     @cached_property
     def _secrets(self) -> SsmSecrets:
@@ -270,6 +374,17 @@ class Call:
         return Recorder(self._store, self._index)
 
     @cached_property
+    def overview(self) -> Overview:
+        from memorybox.search.overview import overview
+
+        return overview(self._catalog, self._recipe, self._process.clock, self.deadline)
+
+    @property
+    def spent(self) -> int:
+        """Embedding tokens of this month, reserved ones included."""
+        return self._budget.spent()
+
+    @cached_property
     def index_run(self) -> IndexRun:
         from memorybox.adapters.aws.leases import DynamoLeases
         from memorybox.search.packer import Packer
@@ -306,13 +421,16 @@ class Call:
         from memorybox.search.catchup import CatchUp
         from memorybox.search.drafts import Drafter
         from memorybox.search.indexer import Indexer
+        from memorybox.search.remembering import RememberingEmbedder
         from memorybox.search.terms import Lexicon
 
         lexicon = Lexicon(self._process.connections.term_key(self._account))
         indexer = Indexer(
             index=self._index,
             ledger=self._budget,
-            embedder=self._process.embedder,
+            embedder=RememberingEmbedder(
+                self._process.embedder, self._process.vectors(self._account)
+            ),
             drafter=Drafter(self._recipe, lexicon),
             catalog=self._catalog,
             parallel=self._process.threads,
@@ -439,6 +557,14 @@ def web_app(environ: Mapping[str, str]) -> FastAPI:
             authorizations=lambda: process.authorizations,
             tokens=lambda: process.tokens,
             connections=lambda: process.connections,
+            visits=lambda: process.visits,
+            connected=lambda: process.connected,
+            deletion=lambda: process.deletion,
+            overview=process.overview,
+            monthly_tokens=settings.monthly_token_cap,
+            token_price=settings.embedding_price,
+            security_contact=settings.security_contact,
+            clock=process.clock,
             mcp=process.mcp,
             signed_in=process.signed_in,
             references=new_reference,

@@ -37,6 +37,7 @@ def granted(budget: DynamoBudget, tokens: int) -> bool:
     return True
 
 
+@pytest.mark.promise("P-071", "P-209")
 def test_the_cap_of_the_deployment_holds_for_all_accounts_together(
     clients: Clients, account: AccountId
 ) -> None:

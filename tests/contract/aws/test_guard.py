@@ -66,6 +66,7 @@ DYNAMODB: list[tuple[str, Params]] = [
 ]
 
 
+@pytest.mark.promise("P-210")
 @pytest.mark.parametrize(("operation", "params"), DYNAMODB)
 @pytest.mark.parametrize("foreign", ["A#dbid:11", "A#", "a#dbid:1", "DEPLOY#0", "DIR#0", ""])
 def test_a_foreign_key_is_refused_before_it_is_sent(
@@ -108,6 +109,7 @@ def test_scans_and_other_tables_are_refused(
         getattr(clients.dynamodb, operation)(**params)
 
 
+@pytest.mark.promise("P-210")
 @pytest.mark.parametrize(
     ("operation", "params"),
     [
@@ -155,6 +157,7 @@ def test_a_pack_of_another_account_is_refused_though_it_is_in_memory(
         his.open(pointer)
 
 
+@pytest.mark.promise("P-210")
 def test_a_warm_process_keeps_two_accounts_apart(request_of: RequestOf) -> None:
     for who in (ALICE, BOB, ALICE, BOB):
         index = request_of(who).index

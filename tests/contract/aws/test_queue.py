@@ -34,6 +34,7 @@ def received(clients: Clients, url: str) -> list[dict[str, Any]]:
         bodies += [json.loads(message["Body"]) for message in answer["Messages"]]
 
 
+@pytest.mark.promise("P-211")
 def test_changed_paths_are_named_with_their_account(
     clients: Clients, queue: SqsChangeQueue, url: str, account: AccountId
 ) -> None:

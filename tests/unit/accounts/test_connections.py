@@ -7,6 +7,7 @@ from itertools import count
 import pytest
 
 from memorybox.accounts.model import DROPBOX_SCOPES, Account, AccountId
+from memorybox.accounts.rates import DAY, Gate, LocalBuckets, Rate
 from memorybox.accounts.service import Connections
 from memorybox.errors import Refused, SignInEnded, Unavailable
 from memorybox.oauth.opaque import challenge_of
@@ -23,6 +24,12 @@ class Deployment:
         self.clock = FakeClock()
         self.accounts = InMemoryAccounts()
         self.dropbox = FakeDropbox(self.clock)
+        self.sign_ups = Gate(
+            LocalBuckets(self.clock),
+            "sign-ups",
+            Rate(2, DAY),
+            "Too many people are new here today.",
+        )
         self._numbers = count(1)
 
     def instance(self) -> Connections:
@@ -32,6 +39,7 @@ class Deployment:
             InMemoryVault(),
             self.clock,
             lambda size: next(self._numbers).to_bytes(size, "big"),
+            self.sign_ups,
         )
 
     def sign_in(self, connections: Connections) -> Account:
@@ -204,7 +212,12 @@ def test_a_sign_in_during_a_failing_refresh_wins() -> None:
             return deployment.accounts.get(account_id)
 
     racing = Connections(
-        SlowAccounts(), deployment.dropbox, InMemoryVault(), deployment.clock, bytes
+        SlowAccounts(),
+        deployment.dropbox,
+        InMemoryVault(),
+        deployment.clock,
+        bytes,
+        deployment.sign_ups,
     )
 
     assert racing.access_token(ALICE) == deployment.dropbox.made[-1]

@@ -7,6 +7,7 @@ from itertools import count
 import pytest
 
 from memorybox.accounts.model import AccountId
+from memorybox.accounts.rates import DAY, Gate, LocalBuckets, Rate
 from memorybox.oauth.clients import Clients
 from memorybox.oauth.errors import OAuthError
 from memorybox.oauth.metadata import Issuer
@@ -54,6 +55,12 @@ class Server:
             documents=documents or InMemoryClientDocuments(),
             clock=self.clock,
             random=self.random,
+            registrations=Gate(
+                LocalBuckets(self.clock),
+                "registrations",
+                Rate(2_000, DAY),
+                "Too many programs have registered today.",
+            ),
         )
         self.tokens = Tokens(
             issuer=ISSUER,

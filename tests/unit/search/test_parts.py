@@ -15,6 +15,7 @@ def sizes(text: str) -> list[int]:
 DAYS = [f"Day {i}: the beds were watered and weeded.\n\n" for i in range(1, 501)]
 
 
+@pytest.mark.promise("P-066")
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -41,6 +42,7 @@ def test_cuts_fall_at_the_promised_places(text: str, expected: list[int]) -> Non
     assert sizes(text) == expected
 
 
+@pytest.mark.promise("P-209")
 @pytest.mark.parametrize(
     "edited",
     [
@@ -70,6 +72,7 @@ texts = st.lists(runs | st.tuples(st.text(), st.just(1)), max_size=12).map(
 )
 
 
+@pytest.mark.promise("P-066")
 @given(texts)
 @settings(deadline=None)
 def test_the_parts_joined_are_the_file(text: str) -> None:

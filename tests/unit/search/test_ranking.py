@@ -82,6 +82,7 @@ def test_without_weight_the_score_is_the_plain_cosine() -> None:
     ]
 
 
+@pytest.mark.promise("P-055")
 def test_words_and_meaning_are_weighed_as_in_the_formula() -> None:
     hits = search(
         tail(note("/g/x.md", "tomato tomato soil", NORTH), note("/g/y.md", "tomato", NORTH)),
@@ -222,6 +223,7 @@ def test_equal_files_stand_by_workspace_then_path() -> None:
     assert paths(search(tail(*entries), {}, "same", limit=3)) == expected[:3]
 
 
+@pytest.mark.promise("P-055")
 def test_three_calls_over_a_hundred_equal_files_are_identical() -> None:
     entries = [
         indexed(f"/garden/{i:02}.md", part("/garden/same.md", "same", (3, 1, 4, 1)))

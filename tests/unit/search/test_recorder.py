@@ -289,6 +289,7 @@ def a_reset_with_changes() -> World:
     return world
 
 
+@pytest.mark.promise("P-063")
 def test_a_reset_survives_a_crash_at_any_step() -> None:
     uninterrupted = a_reset_with_changes()
     total = uninterrupted.steps_of(lambda: read(uninterrupted))

@@ -182,6 +182,7 @@ def test_files_of_the_searched_workspace_come_first_and_of_them_the_newest() -> 
     assert names == ["/garden/3.md", "/garden/2.md", "/work/4.md", "/work/1.md"]
 
 
+@pytest.mark.promise("P-062")
 @pytest.mark.promise("P-062", "P-063", "T-14")
 def test_no_request_starts_after_20_seconds_and_the_answer_counts_what_is_left() -> None:
     world = World()

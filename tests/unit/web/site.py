@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from decimal import Decimal
 from html import unescape
 from itertools import count
 from typing import cast
@@ -14,19 +15,30 @@ from mangum import Mangum
 from mangum.types import LambdaContext
 
 from memorybox.accounts.model import AccountId
+from memorybox.accounts.rates import DAY, Gate, LocalBuckets, Rate
 from memorybox.accounts.service import Connections
 from memorybox.mcp.server import Call, McpServer
 from memorybox.mcp.toolset import Example, Tool, ToolResult, Toolset
 from memorybox.oauth.authorize import Authorizations
 from memorybox.oauth.clients import Clients
+from memorybox.oauth.connected import ConnectedClients
+from memorybox.oauth.deletion import Deletion
+from memorybox.oauth.documents import PacedDocuments
 from memorybox.oauth.metadata import Issuer
 from memorybox.oauth.model import READ, WRITE, Client, Grant
 from memorybox.oauth.opaque import challenge_of
 from memorybox.oauth.tokens import Tokens
+from memorybox.oauth.visits import Visits
+from memorybox.search.overview import Overview
 from memorybox.web.app import create_app
 from memorybox.web.perimeter import Perimeter
 from memorybox.web.services import Services
-from tests.fakes.accounts import FakeDropbox, InMemoryAccounts, InMemoryVault
+from tests.fakes.accounts import (
+    FakeDropbox,
+    InMemoryAccounts,
+    InMemoryBelongings,
+    InMemoryVault,
+)
 from tests.fakes.clock import FakeClock
 from tests.fakes.oauth import (
     InMemoryClientDocuments,
@@ -34,6 +46,7 @@ from tests.fakes.oauth import (
     InMemoryCodeStore,
     InMemoryGrantStore,
     InMemoryTransactionStore,
+    InMemoryVisitStore,
     Outage,
 )
 
@@ -111,6 +124,9 @@ class Site:
     base: str = BASE
     configured: Mapping[str, Client] = field(default_factory=dict)
     documents: InMemoryClientDocuments = field(default_factory=InMemoryClientDocuments)
+    sign_ups_a_day: int = 100
+    registrations_a_day: int = 2_000
+    redirect_hosts: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         self.clock = FakeClock()
@@ -119,6 +135,10 @@ class Site:
         self.transactions = InMemoryTransactionStore(self.outage)
         self.codes = InMemoryCodeStore(self.outage)
         self.grants = InMemoryGrantStore(self.outage)
+        self.visits = InMemoryVisitStore(self.outage)
+        self.belongings = InMemoryBelongings()
+        self.overview = Overview((), (), 0, is_current=True)
+        self.spent = 0
         self.dropbox = FakeDropbox(self.clock)
         self.accounts = InMemoryAccounts()
         self.signed_in: list[AccountId] = []
@@ -128,8 +148,28 @@ class Site:
         numbers = count(1)
         issuer = Issuer(self.base)
         random = self.random = _unlike(count(1))
-        connections = Connections(self.accounts, self.dropbox, InMemoryVault(), self.clock, random)
-        clients = Clients(self.configured, self.client_store, self.documents, self.clock, random)
+        buckets = LocalBuckets(self.clock)
+        sign_ups = Gate(
+            buckets,
+            "sign-ups",
+            Rate(self.sign_ups_a_day, DAY),
+            "Too many people are new here today.",
+        )
+        registrations = Gate(
+            buckets, "registrations", Rate(self.registrations_a_day, DAY), "Too many programs."
+        )
+        connections = self.connections = Connections(
+            self.accounts, self.dropbox, InMemoryVault(), self.clock, random, sign_ups
+        )
+        clients = Clients(
+            self.configured,
+            self.client_store,
+            PacedDocuments(self.documents, buckets),
+            self.clock,
+            random,
+            registrations,
+            self.redirect_hosts,
+        )
         tokens = Tokens(
             issuer, clients, self.codes, self.grants, self.clock, random, timedelta(hours=8)
         )
@@ -145,6 +185,14 @@ class Site:
             authorizations=lambda: authorizations,
             tokens=lambda: tokens,
             connections=lambda: connections,
+            visits=lambda: Visits(self.visits, self.clock, random),
+            connected=lambda: ConnectedClients(self.grants, clients, self.clock, random),
+            deletion=lambda: Deletion(self.grants, connections, self.belongings.of, self.clock),
+            overview=lambda _: (self.overview, self.spent),
+            monthly_tokens=84_745_762,
+            token_price=Decimal("0.0118"),
+            security_contact="mailto:security@memory.example",
+            clock=self.clock,
             mcp=self._mcp,
             signed_in=self._announce,
             references=lambda: f"request-{next(numbers)}",

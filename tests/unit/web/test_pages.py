@@ -5,6 +5,7 @@ import pytest
 from tests.unit.web.site import BASE, Site
 
 
+@pytest.mark.promise("P-001", "P-002")
 @pytest.mark.parametrize("path", ["/", "/tools"])
 def test_a_page_needs_no_sign_in_sets_no_cookie_and_runs_nothing(path: str) -> None:
     reply = Site().call("GET", path)
@@ -16,6 +17,7 @@ def test_a_page_needs_no_sign_in_sets_no_cookie_and_runs_nothing(path: str) -> N
     assert "<link" not in reply.body
 
 
+@pytest.mark.promise("P-002")
 def test_the_home_page_says_what_to_add_what_is_stored_and_how_to_leave() -> None:
     body = Site().call("GET", "/").body
 
@@ -25,6 +27,7 @@ def test_the_home_page_says_what_to_add_what_is_stored_and_how_to_leave() -> Non
     assert 'href="/tools"' in body
 
 
+@pytest.mark.promise("P-001", "P-002")
 def test_the_tool_page_documents_every_tool_with_its_examples() -> None:
     body = Site().call("GET", "/tools").body
 

@@ -3,6 +3,7 @@
 Every method may raise `Unavailable`: nothing is known about its effect, and it may be repeated.
 """
 
+from dataclasses import dataclass
 from typing import Protocol
 
 from memorybox.accounts.model import (
@@ -67,3 +68,18 @@ class Vault(Protocol):
 
     def open(self, sealed: bytes, *, account_id: AccountId, purpose: str) -> str:
         """The secret again. Anything but `Unavailable` means that it was sealed for another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """How much was removed: records of the tables, and files with all their versions."""
+
+    records: int
+    files: int
+
+
+class Belongings(Protocol):
+    """All that is kept under the name of one account."""
+
+    def remove(self) -> Removed:
+        """Remove every record, file and old version of a file. What is gone already is no error."""

@@ -66,6 +66,10 @@ class LocalBuckets:
         self._full_at: dict[str, datetime] = {}
         self._lock = Lock()
 
+    def __len__(self) -> int:
+        """How many buckets are remembered."""
+        return len(self._full_at)
+
     def take(self, name: str, rate: Rate) -> timedelta:
         with self._lock:
             now = self._clock.now()

@@ -2,8 +2,9 @@
 
 The browser goes three steps: the client sends it to `begin`, which asks the person; `approve` takes
 the answer and sends it on to Dropbox; Dropbox sends it to `complete`, which sends it back to the
-client. A person who wants to see their own account goes to Dropbox straight from `visit`. Each step is tied to the one before by a random value in the page or address and by a
-cookie, and both must fit: so nobody can be made to finish what another began.
+client. A person who wants to see their own account goes to Dropbox straight from `visit`. Each step
+is tied to the one before by a random value in the page or address and by a cookie, and both must
+fit: so nobody can be made to finish what another began.
 """
 
 import logging

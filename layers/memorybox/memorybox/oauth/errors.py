@@ -11,11 +11,12 @@ from memorybox.errors import MemoryBoxError, Refused
 class OAuthError(MemoryBoxError):
     """`code` is for the client; `reason` is for the log, and no secret is in it."""
 
-    def __init__(self, code: str, reason: str, *, status: int = 400) -> None:
+    def __init__(self, code: str, reason: str, *, status: int = 400, retry_after: int = 5) -> None:
         super().__init__(f"{code}: {reason}")
         self.code = code
         self.reason = reason
         self.status = status
+        self.retry_after = retry_after
 
 
 class Unauthorized(MemoryBoxError):

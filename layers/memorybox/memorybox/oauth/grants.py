@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from memorybox.oauth.model import AuthorizationCode, Grant
+from memorybox.oauth.model import AuthorizationCode, Grant, Scopes
 from memorybox.oauth.opaque import Random, digest, new_secret, same
 
 REUSE_GRACE = timedelta(seconds=120)
@@ -96,3 +96,22 @@ def has_token(grant: Grant, token: str) -> bool:
 
 def count_unused(grant: Grant) -> int:
     return sum(used_at is None for used_at in grant.refresh.values())
+
+
+def renewed_at(grant: Grant) -> datetime:
+    """When its tokens were last given out, which is about when the client was last in use.
+
+    A client in use comes for a new pair whenever its access token has expired, so this costs no
+    write of its own.
+    """
+    return max([grant.created_at, *(used_at for used_at in grant.refresh.values() if used_at)])
+
+
+def limited(grant: Grant, scopes: Scopes, *, request_id: str) -> Grant:
+    """The grant with no more than `scopes`; its tokens stay good."""
+    return replace(
+        grant,
+        scopes=grant.scopes & scopes,
+        version=grant.version + 1,
+        written_by=request_id,
+    )

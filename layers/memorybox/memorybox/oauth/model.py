@@ -71,8 +71,9 @@ class Step(StrEnum):
 class Transaction:
     """A sign-in under way, found by the hash of a random value, bound to one browser.
 
-    Without a `request` it is for no client: the person wants to see their own account. The value travels in our consent form (step CONSENT) or as Dropbox's `state` (step DROPBOX);
-    `browser` is the hash of the cookie that must come with it.
+    The value travels in our consent form (step CONSENT) or as Dropbox's `state` (step DROPBOX);
+    `browser` is the hash of the cookie that must come with it. Without a `request` it is for no
+    client: the person wants to see their own account.
     """
 
     key: str

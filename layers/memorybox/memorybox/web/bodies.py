@@ -17,6 +17,11 @@ async def read(request: Request, limit: int) -> bytes:
     return bytes(body)
 
 
+def read_query(request: Request) -> Parameters:
+    """The query. Raises ValueError for one that is not readable."""
+    return Parameters.parse(request.scope["query_string"].decode("ascii"))
+
+
 async def read_form(request: Request) -> Parameters:
     """The fields of a form (RFC 6749, appendix B). Raises ValueError for anything else."""
     if request.headers.get("content-type", "").lower() != "application/x-www-form-urlencoded":

@@ -8,6 +8,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from memorybox.accounts.rates import LimitReached
 from memorybox.errors import Refused, Unavailable
 from memorybox.oauth.errors import Forbidden, OAuthError
 from memorybox.web import oauth
@@ -18,6 +19,7 @@ def add_error_pages(app: FastAPI) -> None:
     """Answer for each error that a route may raise."""
     app.exception_handler(Forbidden)(_forbidden)
     app.exception_handler(Refused)(_refused)
+    app.exception_handler(LimitReached)(_limited)
     app.exception_handler(Unavailable)(_unavailable)
     app.exception_handler(OAuthError)(oauth.refusal)
     app.exception_handler(HTTPException)(_absent)
@@ -29,6 +31,12 @@ async def _forbidden(_request: Request, error: Forbidden) -> Response:
 
 async def _refused(_request: Request, error: Refused) -> Response:
     return message("That did not work", str(error), 400)
+
+
+async def _limited(_request: Request, error: LimitReached) -> Response:
+    response = message("Not now", str(error), 429)
+    response.headers["retry-after"] = str(error.seconds)
+    return response
 
 
 async def _unavailable(_request: Request, _error: Unavailable) -> Response:

@@ -37,19 +37,24 @@ def page(title: str, content: Markup, status: int = 200) -> HTMLResponse:
     return HTMLResponse(body, status, headers=_headers())
 
 
-def message(title: str, text: str, status: int) -> HTMLResponse:
+def message(title: str, words: str, status: int) -> HTMLResponse:
     """A page that says one thing, such as what went wrong."""
-    return page(title, render("message", title=title, text=text), status)
+    return page(title, render("message", title=title, text=words), status)
+
+
+@cache
+def content_of(file: str) -> str:
+    """What stands in a file of the templates' folder."""
+    return (_FOLDER / file).read_text(encoding="utf-8")
 
 
 @cache
 def _template(name: str) -> Template:
-    return Template((_FOLDER / f"{name}.html").read_text(encoding="utf-8"))
+    return Template(content_of(f"{name}.html"))
 
 
-@cache
 def _style() -> Markup:
-    return Markup((_FOLDER / "style.css").read_text(encoding="utf-8"))
+    return Markup(content_of("style.css"))
 
 
 @cache

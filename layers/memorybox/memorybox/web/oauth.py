@@ -9,6 +9,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
+from memorybox.accounts.rates import LimitReached
 from memorybox.errors import Unavailable
 from memorybox.oauth.clients import MAX_METADATA_BYTES
 from memorybox.oauth.errors import OAuthError
@@ -74,7 +75,7 @@ async def refusal(request: Request, error: OAuthError) -> Response:
     if error.code == "invalid_client" and "authorization" in request.headers:
         headers["www-authenticate"] = 'Basic realm="memorybox"'
     if error.code == "temporarily_unavailable":
-        headers["retry-after"] = "5"
+        headers["retry-after"] = str(error.retry_after)
     return _json({"error": error.code}, error.status, headers=_OPEN | headers)
 
 
@@ -100,6 +101,10 @@ async def _run(work: Callable[[], _T]) -> _T:
     """Trouble of ours is not the client's: on any other error it would drop its tokens."""
     try:
         return await run_in_threadpool(work)
+    except LimitReached as reached:
+        raise OAuthError(
+            "temporarily_unavailable", str(reached), status=429, retry_after=reached.seconds
+        ) from reached
     except Unavailable as error:
         raise OAuthError("temporarily_unavailable", str(error), status=503) from error
 

@@ -1,28 +1,74 @@
-"""The pages for everyone: what Memory Box is, and what its tools take and return."""
+"""The pages for everyone: what Memory Box is, what its tools take and return, and its rules."""
 
 import json
 from collections.abc import Mapping
+from datetime import timedelta
 
 from fastapi import APIRouter
 from starlette.responses import Response
 
 from memorybox.mcp.toolset import Example, Tool, Toolset
-from memorybox.web.html import Markup, joined, page, render
+from memorybox.web.html import Markup, content_of, joined, page, render
 from memorybox.web.services import Services
+
+_SECURITY_TXT_LIFE = timedelta(days=180)
+_KEPT = {"cache-control": "public, max-age=86400"}
 
 
 def router(services: Services) -> APIRouter:
     routes = APIRouter()
+    contact = services.security_contact
 
     async def home() -> Response:
-        return page("Memory Box", render("home", url=services.issuer.resource))
+        content = render("home", url=services.issuer.resource, snippet=content_of("snippet.txt"))
+        return page("Memory Box", content)
 
     async def tools() -> Response:
         return page("Memory Box tools", tools_page(services.toolset))
 
-    for path, endpoint in (("/", home), ("/tools", tools)):
+    async def privacy() -> Response:
+        return page("Privacy", render("privacy"))
+
+    async def security() -> Response:
+        content = render("security", contact=contact, address=contact.removeprefix("mailto:"))
+        return page("Security", content)
+
+    async def security_txt() -> Response:
+        return _plain(_security_txt(services))
+
+    async def skill() -> Response:
+        return _plain(content_of("skill.md"), "text/markdown")
+
+    async def icon() -> Response:
+        return Response(content_of("icon.svg"), headers=_KEPT, media_type="image/svg+xml")
+
+    for path, endpoint in (
+        ("/", home),
+        ("/tools", tools),
+        ("/privacy", privacy),
+        ("/security", security),
+        ("/.well-known/security.txt", security_txt),
+        ("/skill.md", skill),
+        ("/favicon.ico", icon),
+    ):
         routes.add_api_route(path, endpoint, methods=["GET", "HEAD"])
     return routes
+
+
+def _security_txt(services: Services) -> str:
+    """Whom to tell about a fault (RFC 9116)."""
+    expires = services.clock.now() + _SECURITY_TXT_LIFE
+    return (
+        f"Contact: {services.security_contact}\n"
+        f"Expires: {expires:%Y-%m-%dT00:00:00Z}\n"
+        "Preferred-Languages: en\n"
+        f"Canonical: {services.issuer.url}/.well-known/security.txt\n"
+        f"Policy: {services.issuer.url}/security\n"
+    )
+
+
+def _plain(content: str, media_type: str = "text/plain") -> Response:
+    return Response(content, media_type=media_type)
 
 
 def tools_page(toolset: Toolset) -> Markup:

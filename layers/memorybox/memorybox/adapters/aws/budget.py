@@ -50,6 +50,12 @@ class DynamoBudget:
                 return Reservation(month, tokens)
         raise DeploymentBudgetSpent(month)
 
+    def spent(self) -> int:
+        """Tokens of this month, those reserved included."""
+        item = self._session.get(keys.budget(month_of(self._session.now())))
+        tokens: int = item["spent"] if item else 0
+        return tokens
+
     def settle(self, spending: Spending) -> None:
         self.settle_with([], spending)
 

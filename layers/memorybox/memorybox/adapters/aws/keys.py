@@ -21,6 +21,8 @@ INDEX_FIRST, INDEX_LAST = CURSOR, "pack$"
 GRANTS_OF_ACCOUNT = "account"
 """The index of the Auth table by `account_id`."""
 
+PIECES = "filepart#"
+
 LONGEST_PATH = 800
 """Bytes of a path that stand in a key. DynamoDB takes 1,024 in a sort key, Dropbox has longer."""
 
@@ -55,7 +57,7 @@ def file(path_lower: str) -> str:
 
 def piece(path_lower: str, number: int) -> str:
     """The continuation of a file's item, counted from 1."""
-    return f"filepart#{number}#{_place(path_lower)}"
+    return f"{PIECES}{number}#{_place(path_lower)}"
 
 
 def pack(workspace: str) -> str:

@@ -9,7 +9,7 @@ from memorybox.adapters.aws.session import Session
 from memorybox.adapters.aws.table import ConditionFailed, update
 from memorybox.adapters.aws.values import stamp
 from memorybox.deadline import Deadline
-from memorybox.files.leases import TurnNeverCame
+from memorybox.files.leases import LAST_TURN, TurnNeverCame
 
 _LONGEST_PAUSE = 0.4  # seconds between two tries
 
@@ -25,7 +25,7 @@ class DynamoLeases:
 
     @contextmanager
     def writer(self) -> Iterator[None]:
-        if not self._wait(keys.WRITER_LEASE, self._session.deadline):
+        if not self._wait(keys.WRITER_LEASE, self._session.deadline.earlier(LAST_TURN)):
             raise TurnNeverCame
         try:
             yield

@@ -38,17 +38,16 @@ class History:
     """Dropbox's own time of this answer."""
 
     def following(self, base: Rev | None) -> FileEntry | None:
-        """The version that came right after `base`; for None, the one that made today's file.
+        """The version that came right after `base`; for None, the one that made the file.
 
-        A file that is made again after a deletion has a new id.
+        That is the file of today or, if it is gone, the last one that was there. A file that is
+        made again after a deletion has a new id.
         """
         revs = [version.rev for version in self.versions]
-        if base is not None:
-            newer = self.versions[: revs.index(base)] if base in revs else ()
-        elif self.exists:
+        if base is None:
             newer = tuple(v for v in self.versions if v.id == self.versions[0].id)
         else:
-            newer = ()
+            newer = self.versions[: revs.index(base)] if base in revs else ()
         return file_entry(newer[-1]) if newer else None
 
     def is_open_to(self, base: Rev | None) -> bool:
@@ -162,8 +161,10 @@ class Upload:
     def _is_ours(self, entry: FileEntry, past: History, began: float) -> bool:
         if entry.content_hash != content_hash(self.data):
             return False
-        if self.base is not None or past.told_at is None:
+        if self.base is not None:
             return True
+        if past.told_at is None:
+            return past.exists
         # An older note with the same text is not ours.
         sent_at = past.told_at - timedelta(seconds=self._now() - began)
         return entry.modified >= sent_at - _SLACK

@@ -119,11 +119,14 @@ class DropboxFileStore:
 
     def committed(self, ref: FileRef, content_hash: str, *, base: Rev | None) -> FileEntry | None:
         try:
-            entry = history(self.client, ref.location, base=base).following(base)
+            past = history(self.client, ref.location, base=base)
         except Declined as declined:
             if declined.tags == ("path", "not_file"):
                 return None
             raise DropboxSilent from declined
+        if base is None and not past.exists:
+            return None  # perhaps an older note with the same text, which was deleted
+        entry = past.following(base)
         return entry if entry and entry.content_hash == content_hash else None
 
     def changes(self, cursor: Cursor | None) -> ChangePage:

@@ -1,0 +1,44 @@
+"""Leaving: all that is kept of a person goes, but the folder in their Dropbox, which is theirs."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from memorybox.accounts.model import AccountId
+from memorybox.accounts.ports import Belongings
+from memorybox.accounts.service import Connections
+from memorybox.clock import Clock
+from memorybox.oauth.store import GrantStore
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What was removed, and when."""
+
+    at: datetime
+    connections: int
+    records: int
+    files: int
+
+
+@dataclass(frozen=True, slots=True)
+class Deletion:
+    """In the order in which nothing that was removed can come back.
+
+    Without the access to Dropbox, and without the account's record, a call that is still under way
+    and a message that is still queued find no account to work for.
+    """
+
+    grants: GrantStore
+    connections: Connections
+    belongings: Callable[[AccountId], Belongings]
+    clock: Clock
+
+    def delete(self, account: AccountId) -> Receipt:
+        """Remove everything. Raises Unavailable when it could not be finished: do it again."""
+        self.connections.disconnect(account)
+        found = self.grants.of_account(account)
+        for grant in found:
+            self.grants.end(grant.id)
+        removed = self.belongings(account).remove()
+        return Receipt(self.clock.now(), len(found), removed.records, removed.files)

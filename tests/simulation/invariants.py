@@ -1,0 +1,226 @@
+"""What must hold after every history, by the names of docs/reliability.md."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from memorybox.files import edits
+from memorybox.files.model import Edit, FileEntry, FileRef, Rev, StoredFile
+from memorybox.mcp.toolset import ToolResult
+from memorybox.search.drafts import Draft
+from memorybox.search.model import Indexed, Skipped
+from tests.simulation.dropbox import Version
+from tests.simulation.history import Called, History, rev_of
+from tests.simulation.world import World
+
+LONGEST = 25.0
+SETTLED = 120.0
+"""Seconds after which every lease and claim of the history has run out."""
+
+_UNSURE = "may or may not have changed"
+_UNDONE = "Nothing was written."
+
+
+class Broken(AssertionError):
+    """An invariant does not hold."""
+
+    def __init__(self, invariant: str, what: str) -> None:
+        self.invariant = invariant
+        super().__init__(f"{invariant}: {what}")
+
+
+def check(history: History) -> None:
+    """Raises Broken for the first invariant that does not hold."""
+    world = history.world
+    made = _made(world.dropbox.versions)
+    for call in history.calls:
+        _check_answer(call, made.get(call.number, ()))
+    for sendings in _by_command(history.calls).values():
+        _check_command(world, sendings, [v for call in sendings for v in made.get(call.number, ())])
+    for call in history.calls:
+        if call.tool == "read" and call.answer and not call.answer.is_error:
+            _check_read(world, call)
+        if call.tool == "search" and call.answer and not call.answer.is_error:
+            _check_search(world, call)
+    if world.plan.is_indexed:
+        _check_tokens(world)
+        _settle(world)
+        _check_index(world)
+        _check_tokens(world)
+
+
+def _settle(world: World) -> None:
+    """Let all that was begun run out, and then one search, or the sweep, go without trouble."""
+    world.schedule.sleep(SETTLED)
+    if world.plan.seed % 2:
+        _drain(world)
+    else:
+        world.tools().call("search", {"workspace": "all", "query": "what is planned"})
+
+
+def _made(versions: Iterable[Version]) -> dict[int, list[Version]]:
+    made: dict[int, list[Version]] = defaultdict(list)
+    for version in versions:
+        if version.by is not None:
+            made[version.by].append(version)
+    return made
+
+
+def _by_command(calls: Iterable[Called]) -> dict[str, list[Called]]:
+    commands: dict[str, list[Called]] = defaultdict(list)
+    for call in calls:
+        commands[call.command].append(call)
+    return commands
+
+
+def _check_answer(call: Called, made: Sequence[Version]) -> None:
+    """I8, and I2: what a call says of itself is true."""
+    if call.seconds > LONGEST:
+        raise Broken("I8", f"{call.tool} took {call.seconds:.2f} s")
+    if call.answer is None or not call.answer.is_error or call.tool in {"read", "search", "list"}:
+        return
+    text = call.answer.texts[0]
+    if _UNSURE not in text and made:
+        raise Broken("I2", f"{call.tool} wrote {made[0].rev}, and answered {text!r}")
+    if (_UNSURE in text) == (_UNDONE in text) and "already exists" not in text:
+        raise Broken("I2", f"{call.tool} does not say whether it wrote: {text!r}")
+
+
+def _check_command(world: World, sendings: Sequence[Called], made: Sequence[Version]) -> None:
+    """I1 and I3 for a call, with all its repeats."""
+    if len(made) > 1:
+        raise Broken("I1", f"{sendings[0].tool} was written {len(made)} times")
+    done = [call.answer for call in sendings if call.answer and not call.answer.is_error]
+    if sendings[0].tool in {"read", "search", "list"} or not (made or done):
+        return
+    if not made:
+        _check_unchanged(world, sendings[0], done)
+        return
+    [version] = made
+    if done and {rev_of(answer) for answer in done} != {version.rev}:
+        raise Broken("I1", f"{sendings[0].tool} made {version.rev}, and answered {done[0].texts}")
+    if len({answer.texts for answer in done}) > 1:
+        raise Broken("I1", f"a repeat of {sendings[0].tool} was answered in other words")
+    given = sendings[0].arguments
+    before_rev, before = version.before or (None, b"")
+    if version.data != _wanted(given, before):
+        raise Broken("I1", f"{sendings[0].tool} made {version.data!r} of {before!r}")
+    if sendings[0].tool != "append" and before_rev != given.get("expected_rev"):
+        raise Broken("I3", f"{sendings[0].tool} replaced {before_rev}, another than it expected")
+
+
+def _check_unchanged(world: World, call: Called, done: Sequence[ToolResult]) -> None:
+    """A write of the very text that is there makes no version: nothing is lost or doubled."""
+    held = {version.rev: version.data for version in world.dropbox.versions}
+    if call.tool != "write" or any(held[rev_of(a)] != _wanted(call.arguments, b"") for a in done):
+        raise Broken("I1", f"{call.tool} was acknowledged, and is not written")
+
+
+def _wanted(given: object, before: bytes) -> bytes:
+    match given:
+        case {"edits": [{"old_text": str(old), "new_text": str(new)}]}:
+            ref = FileRef.at("/any/file.md")
+            return edits.apply([Edit(old, new)], before.decode(), ref).encode()
+        case {"expected_rev": str(), "text": str(text)}:
+            return text.encode()
+        case {"text": str(text)}:
+            return before + text.encode()
+    raise AssertionError(given)
+
+
+def _check_read(world: World, call: Called) -> None:
+    """I1, for readers: what was read was the file at some moment of the call."""
+    assert call.answer is not None
+    rev, text = rev_of(call.answer), call.answer.texts[1]
+    for version in world.dropbox.versions:
+        if version.rev == rev:
+            if version.data != text.encode():
+                raise Broken("I1", f"read gave other bytes than those of {rev}")
+            if version.at > call.ended or _ends(world, version) < call.began:
+                raise Broken("I1", f"read gave {rev}, which was not the file then")
+            return
+    raise Broken("I1", f"read gave {rev}, which never was")
+
+
+def _ends(world: World, version: Version) -> int:
+    """When a version was no more the file."""
+    later = [v.at for v in world.dropbox.versions if v.location == version.location]
+    later += [at for gone, at in world.dropbox.gone if _is_at(version.location, gone)]
+    return min((at for at in later if at > version.at), default=10**9)
+
+
+def _is_at(location: str, gone: str) -> bool:
+    return location == gone or location.startswith(gone + "/")
+
+
+def _check_search(world: World, call: Called) -> None:
+    """I4, for searchers: every file that was there all the time is named, or counted as waiting."""
+    assert call.answer is not None
+    text = call.answer.texts[0]
+    if "not indexed yet" in text or world.plan.lag:
+        return
+    for version in world.dropbox.versions:
+        if version.at < call.began and _ends(world, version) > call.ended:
+            if version.location.count("/") > 1 and version.location[1:] not in text.lower():
+                raise Broken("I4", f"a search leaves out {version.location}: {text!r}")
+    for line in text.splitlines():
+        place, name, _ = line.partition("  score ")
+        if name and not _was_there(world, "/" + place.partition(". ")[2].lower(), call):
+            raise Broken("I4", f"a search gives what is gone: {text!r}")
+
+
+def _was_there(world: World, location: str, call: Called) -> bool:
+    return any(
+        version.location == location
+        and version.at <= call.ended
+        and _ends(world, version) >= call.began
+        for version in world.dropbox.versions
+    )
+
+
+def _check_tokens(world: World) -> None:
+    """I6: no month goes over, and no token was used that is not counted."""
+    spent = world.ledger.spent
+    if any(total > world.ledger.cap for total in spent.values()):
+        raise Broken("I6", f"{spent} is over {world.ledger.cap}")
+    if world.embedder.tokens > sum(spent.values()):
+        raise Broken("I6", f"{world.embedder.tokens} tokens were used, {spent} counted")
+
+
+def _drain(world: World) -> None:
+    """The sweep, and all messages until none is left. I7."""
+    world.send(None)
+    for _ in range(100):
+        if not world.messages:
+            return
+        world.deliver(is_again=False)
+    raise Broken("I7", "messages go round and round")
+
+
+def _check_index(world: World) -> None:
+    """I4: the index says of every note what Dropbox says, or why it does not."""
+    request = world.request()
+    snapshot = request.catalog.load().snapshot
+    entries = {seen.path_lower: snapshot.entry(seen.path_lower) for seen in snapshot.files()}
+    notes = world.dropbox.notes()
+    if entries.keys() != notes.keys():
+        raise Broken("I4", f"{sorted(entries)} in the index, {sorted(notes)} in the folder")
+    drafter = request.indexer.drafter
+    for path, note in notes.items():
+        entry = entries[path]
+        settled = entry and entry.settled
+        if settled is None or settled.rev != note.rev or not entry or entry.seen.rev != note.rev:
+            raise Broken("I4", f"{path} is at {note.rev}, in the index at {settled}")
+        match settled:
+            case Skipped():
+                continue
+            case Indexed(parts=parts):
+                data = world.dropbox.read(note)
+                shown = FileEntry(
+                    path, note.path_display, Rev(note.rev), note.content_hash, note.size,
+                    note.server_modified,
+                )  # fmt: skip
+                draft = drafter.draft(StoredFile(shown, data))
+                assert isinstance(draft, Draft)
+                wanted = [(part.identity, part.place.start, part.words) for part in draft.parts]
+                if [(part.identity, part.start, part.words) for part in parts] != wanted:
+                    raise Broken("I4", f"{path} is indexed by another text than it has")

@@ -1,0 +1,312 @@
+"""Wrong variants of the product, each of which the rig has to catch.
+
+All of them look right, and are right as long as nobody else writes and nothing breaks.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from memorybox.adapters.dropbox.client import Api
+from memorybox.adapters.dropbox.commits import Upload
+from memorybox.adapters.dropbox.errors import Declined, NotDone, Unanswered
+from memorybox.adapters.dropbox.files import DropboxFileStore
+from memorybox.errors import MemoryBoxError
+from memorybox.files.commands import Attempt, Command, Standing
+from memorybox.files.errors import FileBusy, FileChanged, FileExists, OutcomeUnknown
+from memorybox.files.model import Cursor, FileEntry, FileRef, Rev, StoredFile
+from memorybox.files.service import Files, Note
+from memorybox.search.budget import BudgetSpent, Reservation, Spending, month_of
+from memorybox.search.catalog import View
+from memorybox.search.catchup import CatchUp
+from memorybox.search.drafts import Draft, Drafter
+from memorybox.search.indexer import Indexer
+from memorybox.search.model import PackPointer, Seen, Settled, Skipped, TailEntry
+from memorybox.search.recorder import Reading, Recorder
+from memorybox.search.results import IndexedNow, IndexOutcome
+from memorybox.search.store import IndexState, Sighting, StoredCursor
+from tests.fakes.commands import InMemoryCommandLog
+from tests.fakes.search import InMemoryBudgetLedger, InMemoryIndexStore
+from tests.simulation.dropbox import SimulatedClient
+from tests.simulation.world import EagerPacker, Parts, UnhurriedLeases
+
+T = TypeVar("T")
+
+
+# Writing
+
+
+class _NotStrict:
+    """The SDK, but every upload is sent without strict_conflict."""
+
+    def __init__(self, api: Any) -> None:
+        self._api = api
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._api, name)
+
+    def files_upload(self, data: bytes, path: str, **options: Any) -> Any:
+        return self._api.files_upload(data, path, **{**options, "strict_conflict": False})
+
+
+class WithoutStrictConflict(SimulatedClient):
+    def _api(self, token: str, share: float) -> Api:
+        api: Any = _NotStrict(super()._api(token, share))
+        return api  # type: ignore[no-any-return]
+
+
+class NaiveRetry(SimulatedClient):
+    """The SDK's own way: an upload without an answer is simply sent again."""
+
+    def write(self, call: Callable[[Api], T]) -> T:
+        return self._result(call, (NotDone, Unanswered), share=0.5)
+
+
+class NoAnswerMeansNotWritten(DropboxFileStore):
+    """A lost answer passes for a lost request, so an append is tried again."""
+
+    def _upload(self, ref: FileRef, data: bytes, base: Rev | None) -> FileEntry:
+        try:
+            return Upload(self.client, ref, data, base)._send()  # noqa: SLF001 - a wrong variant
+        except Unanswered:
+            raise FileChanged(ref, current="unknown", expected=base or "none") from None
+
+
+class NoAnswerMeansWritten(DropboxFileStore):
+    """Whatever followed the base is taken for ours, without a look at its content."""
+
+    def _upload(self, ref: FileRef, data: bytes, base: Rev | None) -> FileEntry:
+        try:
+            return Upload(self.client, ref, data, base)._send()  # noqa: SLF001 - a wrong variant
+        except Unanswered:
+            if isinstance(found := self.look(ref.location), FileEntry):
+                return found
+            raise FileBusy(ref) from None
+
+
+class AppendsAgainWhenUnsure(Files):
+    """An append goes on after an upload with an unknown outcome."""
+
+    def _append_once(self, ref: FileRef, addition: bytes, note: Note) -> StoredFile:
+        try:
+            return super()._append_once(ref, addition, note)
+        except OutcomeUnknown:
+            raise FileExists(ref) from None
+
+
+class RetriesAStaleWrite(Files):
+    """A write or patch that met a newer rev is tried again on top of it."""
+
+    def _replace(self, ref: FileRef, data: bytes, base: Rev, note: Note) -> StoredFile:
+        try:
+            return super()._replace(ref, data, base, note)
+        except FileChanged:
+            return super()._replace(ref, data, self.store.read(ref, 10**7).entry.rev, note)
+
+
+class NoLease(UnhurriedLeases):
+    @contextmanager
+    def writer(self) -> Iterator[None]:
+        yield
+
+
+class ForgetsAttempts(InMemoryCommandLog):
+    """A repeat does not know that an upload was under way when the first call vanished."""
+
+    def attempting(self, command: Command, attempt: Attempt) -> None:
+        """Nothing is kept."""
+
+
+class ForgetsResults(InMemoryCommandLog):
+    """Only running commands are known, so that a repeat of a finished one is a new call."""
+
+    def finish(self, command: Command, result: str) -> None:
+        self.forget(command)
+
+
+class RunsTwice(InMemoryCommandLog):
+    """A repeat does not wait for the call that is still running."""
+
+    def begin(self, command: Command) -> Standing:
+        for key, run in list(self._book.runs.items()):
+            self._book.runs[key] = replace(run, ends=min(run.ends, self._deadline.clock.now()))
+        return super().begin(command)
+
+
+# Indexing
+
+
+class CursorBeforeWork(Recorder):
+    """The cursor moves first, and then what it passed is recorded."""
+
+    def read_on(self, state: IndexState, known: Any, deadline: Any) -> Reading:
+        return replace(self, index=_MovesFirst(self.index))._read_on(state, known, deadline)
+
+    def _read_on(self, state: IndexState, known: Any, deadline: Any) -> Reading:
+        return Recorder.read_on(self, state, known, deadline)
+
+
+class _MovesFirst:
+    def __init__(self, index: Any) -> None:
+        self._index = index
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._index, name)
+
+    def record(self, sightings: Any, *, seen_at: StoredCursor, then: Any = None) -> StoredCursor:
+        moved = self._index.record((), seen_at=seen_at, then=then)
+        return self._index.record(sightings, seen_at=moved)  # type: ignore[no-any-return]
+
+
+class ListingForgetsNobody(Recorder):
+    """A listing from the start leaves in the index what vanished meanwhile."""
+
+    def read_on(self, state: IndexState, known: Any, deadline: Any) -> Reading:
+        return super().read_on(state, _Nobody(known), deadline)
+
+
+class _Nobody:
+    def __init__(self, known: Any) -> None:
+        self._known = known
+
+    def files(self) -> Iterable[Seen]:
+        return ()
+
+    def entry(self, path_lower: str) -> Any:
+        return self._known.entry(path_lower)
+
+
+class EdgeTriggered(CatchUp):
+    """The file is taken to be at the rev that the event named, whatever was read."""
+
+    def _prepare(self, twins: Any, seen: Seen) -> Any:
+        work = super()._prepare(twins, seen)
+        if hasattr(work, "draft"):
+            draft = replace(work.draft, rev=seen.rev, content_hash=seen.content_hash)
+            read = replace(work.read, rev=Rev(seen.rev))
+            return replace(work, draft=draft, read=read)
+        return work
+
+
+class IgnoresLateReadings(CatchUp):
+    """What is indexed at another rev than the listing showed is not recorded."""
+
+    def _record(self, files: Sequence[Seen], seen_at: StoredCursor) -> StoredCursor:
+        return seen_at
+
+
+class NoCompareAndSwap(InMemoryIndexStore):
+    """Whoever comes last stores, at the rev that was seen: the entry was his when he read it."""
+
+    def store(
+        self, entry: TailEntry, settled: Settled, *, spending: Spending | None = None
+    ) -> None:
+        with self._effect():
+            self._settle(spending)
+            item = self._items[entry.path_lower]
+            item.settled, item.claim = settled, None
+            if isinstance(item.seen, Seen):
+                item.seen = replace(item.seen, rev=settled.rev)
+
+
+class CursorWithoutVersion(InMemoryIndexStore):
+    """An older page may be recorded over a younger one."""
+
+    def _note(
+        self, sightings: Sequence[Sighting], seen_at: StoredCursor, then: Cursor | None
+    ) -> StoredCursor:
+        return super()._note(sightings, self._cursor, then)
+
+
+class PackInPlaceOfPack(InMemoryIndexStore):
+    """The pointer moves whatever it points to now."""
+
+    def point(self, pointer: PackPointer) -> bool:
+        with self._effect():
+            self._pointers[pointer.workspace] = pointer
+            return True
+
+
+class ForgetsWhatChanged(InMemoryIndexStore):
+    """Entries are dropped after a fold although something happened to them meanwhile."""
+
+    def forget(self, entries: Iterable[TailEntry]) -> None:
+        for entry in entries:
+            with self._effect():
+                self._items.pop(entry.path_lower, None)
+
+
+class ForgetsFirst(EagerPacker):
+    """The tail is dropped before the pack is the current one."""
+
+    def fold(self, view: View, workspace: str) -> bool:
+        self.index.forget([e for e in view.state.tail.values() if e.workspace == workspace])
+        return super().fold(view, workspace)
+
+
+class SaysIndexed(Indexer):
+    """A write claims to be findable whatever became of it."""
+
+    def index_now(self, stored: StoredFile) -> IndexOutcome:
+        super().index_now(stored)
+        return IndexedNow(1)
+
+
+# Money
+
+
+class ReadThenWrite(InMemoryBudgetLedger):
+    """The counter is read, and then written."""
+
+    def reserve(self, tokens: int) -> Reservation:
+        month = month_of(self._clock.now())
+        with self._effect():
+            total = self.spent.get(month, 0) + tokens
+        if total > self.cap:
+            raise BudgetSpent(month)
+        self.spent[month] = total
+        return Reservation(month, tokens)
+
+
+class SettlesInTheMonthOfNow(InMemoryBudgetLedger):
+    """What was not used is given back to the month in which the answer came."""
+
+    def settle_within(self, spending: Spending) -> None:
+        month = month_of(self._clock.now())
+        self.spent[month] = self.spent.get(month, 0) - spending.unused
+
+
+class ForgetsLostAnswers(InMemoryBudgetLedger):
+    """What was embedded without an answer is taken for free."""
+
+    def settle_within(self, spending: Spending) -> None:
+        free = replace(spending, used=0) if spending.unused == 0 else spending
+        super().settle_within(free)
+
+
+PLANTED = {
+    "uploads without strict_conflict": Parts(client=WithoutStrictConflict),
+    "an upload without an answer is sent again": Parts(client=NaiveRetry),
+    "no answer means not written": Parts(store=NoAnswerMeansNotWritten),
+    "no answer means written": Parts(store=NoAnswerMeansWritten),
+    "appends again when unsure": Parts(files=AppendsAgainWhenUnsure),
+    "a stale write is tried again": Parts(files=RetriesAStaleWrite),
+    "no lease": Parts(leases=NoLease),
+    "attempts are forgotten": Parts(commands=ForgetsAttempts),
+    "results are forgotten": Parts(commands=ForgetsResults),
+    "a repeat does not wait": Parts(commands=RunsTwice),
+    "the cursor moves before the work": Parts(recorder=CursorBeforeWork),
+    "a new listing forgets nobody": Parts(recorder=ListingForgetsNobody),
+    "the event's rev is trusted": Parts(catch_up=EdgeTriggered),
+    "late readings are not recorded": Parts(catch_up=IgnoresLateReadings),
+    "no compare-and-swap on entries": Parts(index=NoCompareAndSwap),
+    "no compare-and-swap on the cursor": Parts(index=CursorWithoutVersion),
+    "no compare-and-swap on packs": Parts(index=PackInPlaceOfPack),
+    "a fold drops what changed": Parts(index=ForgetsWhatChanged),
+    "a fold drops before it keeps": Parts(packer=ForgetsFirst),
+    "a write claims to be indexed": Parts(indexer=SaysIndexed),
+    "the budget is read, then written": Parts(ledger=ReadThenWrite),
+    "the unused goes to another month": Parts(ledger=SettlesInTheMonthOfNow),
+    "lost answers cost nothing": Parts(ledger=ForgetsLostAnswers),
+}
