@@ -11,7 +11,11 @@ _COMMAND: Final = ROOT / ".venv-sam/bin/sam"
 
 
 def sam(
-    command: str, /, *arguments: str, environment: Mapping[str, str] | None = None, quiet: bool = True
+    command: str,
+    /,
+    *arguments: str,
+    environment: Mapping[str, str] | None = None,
+    quiet: bool = True,
 ) -> None:
     """Run a command of SAM in the project's folder. Raises CalledProcessError."""
     done = subprocess.run(

@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, LifoQueue
@@ -38,6 +38,8 @@ class Settings:
     timeout: float
     environment: Mapping[str, str]
     memory: int = 1024
+    python: Sequence[str] = (sys.executable,)
+    """The interpreter and its options."""
 
 
 class Function:
@@ -124,7 +126,7 @@ class _Worker:
             f"arn:aws:lambda:us-east-1:000000000000:function:{settings.name}:live"
         )
         self._process = Child(
-            [sys.executable, "-m", "awslambdaric", "app.handler"],
+            [*settings.python, "-m", "awslambdaric", "app.handler"],
             _environment(settings, self._api.address),
             sink,
             settings.folder,

@@ -65,6 +65,7 @@ def _go_on(account: AccountId, paths: list[str] | None, seconds: float) -> None:
             is_finished = call.index_run.work(paths)
     except SignInEnded:
         process.connections.ended(account)
+        process.deletion.forget_unlinked(account)
         return
     if not is_finished:
         process.queue(account).go_on()

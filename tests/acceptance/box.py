@@ -100,6 +100,6 @@ class Box(ABC):
         for fault in faults:
             self.service.faults.add(replace(fault, account=self.dropbox.account_id))
 
-    def calls_of_dropbox(self, route: str = "*") -> int:
-        """How many calls of a route Dropbox has had for this user."""
+    def calls_of_dropbox(self, route: str = "files/*") -> int:
+        """How many calls for this user, about files in general or of one route, Dropbox had."""
         return self.service.log.count(route, self.dropbox.account_id)

@@ -1,11 +1,15 @@
 """The running product, over HTTP, after a sign-in."""
 
+import time
+
 import requests
 
 from local.product import Product
 from memorybox.mcp.server import Answer
 from tests.acceptance.box import Box
 from tests.e2e.tokens import sign_in
+
+PATIENCE = 10.0
 
 
 class RunningBox(Box):
@@ -21,6 +25,15 @@ class RunningBox(Box):
             "accept": "application/json, text/event-stream",
             "mcp-protocol-version": "2025-11-25",
         }
+
+        self._await_the_first_listing()
+
+    def _await_the_first_listing(self) -> None:
+        """A sign-in begins an index in the background. Its calls are none of the test's."""
+        end = time.monotonic() + PATIENCE
+        while not self.calls_of_dropbox("files/list_folder") and time.monotonic() < end:
+            time.sleep(0.02)
+        self.service.log.clear()
 
     def post(self, body: bytes) -> Answer:
         answer = requests.post(self._url, body, headers=self._headers, timeout=60)

@@ -1,4 +1,4 @@
-"""append."""
+"""append: adds to the end of a note, whoever else writes."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""list."""
+"""list: the notes of a workspace, or of all, as Dropbox has them now."""
 
 import json
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""patch."""
+"""patch: replaces pieces of a note, all of them or none."""
 
 import json
 from functools import partial

@@ -1,4 +1,4 @@
-"""read."""
+"""read: a note as it is stored."""
 
 import pytest
 

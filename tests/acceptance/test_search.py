@@ -214,8 +214,7 @@ def test_saving_900_kb_unchanged_costs_nothing(inside: InsideBox) -> None:
     inside.dropbox.put("/garden/a.md", text)
     inside.says("search", workspace="garden", query="beds")
 
-    assert inside.spent() - spent == len(b"beds") or inside.spent() - spent == 1
-    assert inside.embeddings.received.inputs[-1] == "beds"
+    assert inside.spent() - spent == 1  # the query, a word
 
 
 @pytest.mark.promise("P-059", "P-208", "T-41", "T-14")

@@ -1,4 +1,4 @@
-"""write."""
+"""write: makes a file or replaces a whole one, never what the caller has not seen."""
 
 from functools import partial
 

@@ -181,7 +181,7 @@ def test_a_limit_out_of_range_is_refused(box: Box, limit: object, shown: str) ->
     )
 
 
-def test_s18_a_query_that_is_a_special_token_is_searched_like_any_other(box: Box) -> None:
+def test_s18g_a_query_that_is_a_special_token_is_searched_like_any_other(box: Box) -> None:
     box.dropbox.put("/garden/chores.md", notes.CHORES)
 
     assert box.says("search", workspace="garden", query="<|endoftext|>").startswith(

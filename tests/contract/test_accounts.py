@@ -1,7 +1,7 @@
 """What every implementation of Accounts promises: in memory and on DynamoDB."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -19,6 +19,7 @@ from memorybox.files.model import Cursor
 from memorybox.search.store import StoredCursor
 from tests.fakes.accounts import InMemoryAccounts
 
+NOON = datetime(2026, 11, 30, 12, tzinfo=UTC)
 ACCESS = SealedAccess(b"\x00sealed access\xff", datetime(2026, 11, 30, 16, tzinfo=UTC))
 FRESHER = SealedAccess(b"fresher", datetime(2026, 11, 30, 20, tzinfo=UTC))
 
@@ -83,25 +84,48 @@ def test_a_fresh_access_token_is_kept(accounts: Accounts, signed_in: SignedIn) -
     assert accounts.get(linked.id) == replace(linked, access=FRESHER)
 
 
+def _unlinked(account: Account) -> Account:
+    return replace(account, refresh_token=None, access=None, unlinked_at=NOON)
+
+
+@pytest.mark.requirement("D6")
+def test_an_account_is_unlinked_since_the_first_time_and_until_it_is_linked_again(
+    accounts: Accounts, signed_in: SignedIn
+) -> None:
+    linked = accounts.link(signed_in)
+    for days in range(3):
+        accounts.unlink(linked, at=NOON + timedelta(days=days))
+    unlinked = accounts.get(linked.id)
+    accounts.link(replace(signed_in, refresh_token=None))
+    without_token = accounts.get(linked.id)
+
+    again = accounts.link(signed_in)
+
+    assert unlinked == _unlinked(linked)
+    assert without_token is not None
+    assert without_token.unlinked_at == NOON
+    assert again.unlinked_at is None
+
+
 def test_an_unlinked_account_keeps_its_name_and_term_key(
     accounts: Accounts, signed_in: SignedIn
 ) -> None:
     linked = accounts.link(signed_in)
 
-    accounts.unlink(linked)
+    accounts.unlink(linked, at=NOON)
 
-    assert accounts.get(linked.id) == replace(linked, refresh_token=None, access=None)
+    assert accounts.get(linked.id) == _unlinked(linked)
 
 
 def test_no_access_token_is_kept_for_an_unlinked_account(
     accounts: Accounts, signed_in: SignedIn
 ) -> None:
     linked = accounts.link(signed_in)
-    accounts.unlink(linked)
+    accounts.unlink(linked, at=NOON)
 
     accounts.keep_access(linked, FRESHER)
 
-    assert accounts.get(linked.id) == replace(linked, refresh_token=None, access=None)
+    assert accounts.get(linked.id) == _unlinked(linked)
 
 
 def test_what_was_learnt_under_one_link_does_not_change_a_later_one(
@@ -111,7 +135,7 @@ def test_what_was_learnt_under_one_link_does_not_change_a_later_one(
     now = accounts.link(signed_in)
 
     accounts.keep_access(before, FRESHER)
-    accounts.unlink(before)
+    accounts.unlink(before, at=NOON)
 
     assert accounts.get(now.id) == now
 
@@ -122,7 +146,7 @@ def test_nothing_is_stored_for_an_account_that_never_signed_in(
     stranger = Account(account, "", 1, b"", None, None)
 
     accounts.keep_access(stranger, FRESHER)
-    accounts.unlink(stranger)
+    accounts.unlink(stranger, at=NOON)
 
     assert accounts.get(account) is None
 

@@ -263,11 +263,31 @@ def test_a_file_deleted_after_a_lost_request_stays_deleted(box: Box) -> None:
 def test_a_deleted_note_with_the_same_text_is_not_taken_for_ours(box: Box) -> None:
     box.put(b"same")
     box.account.delete(AT)
+    box.dropbox.clock.advance(60)
     box.suffers(Fault(UPLOAD, Effect.LOST_REQUEST))
 
     entry = box.store.create(REF, b"same")
 
     assert (entry.rev, box.versions()) == (box.file().rev, 2)
+
+
+@pytest.mark.parametrize("then", ["nothing", "another note"])
+def test_a_new_note_that_is_moved_away_at_once_is_not_written_a_second_time(
+    box: Box, then: str
+) -> None:
+    box.suffers(Fault(UPLOAD, Effect.LOST_RESPONSE), Fault(REVISIONS, Effect.DELAY, seconds=0.3))
+
+    with ThreadPoolExecutor(1) as pool:
+        creating = pool.submit(box.store.create, REF, b"ours")
+        while not box.versions():
+            pass
+        box.account.move(AT, "/garden/moved.md")
+        if then == "another note":
+            box.put(b"theirs")
+        with pytest.raises(OutcomeUnknown):
+            creating.result()
+
+    assert [*box.account.files().values()].count(b"ours") == 1
 
 
 def test_an_older_note_with_the_same_text_is_not_taken_for_ours(box: Box) -> None:

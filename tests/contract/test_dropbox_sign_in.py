@@ -148,6 +148,7 @@ def test_revoking_ends_the_refresh_token_too_and_twice_is_no_error(person: Perso
         person.sign_in.refresh(grant.refresh_token or "")
 
 
+@pytest.mark.requirement("C5")
 def test_the_link_asks_for_offline_access_to_exactly_what_we_need(emulated: Emulated) -> None:
     sign_in = replace(emulated.sign_in, web="https://www.dropbox.com")
 

@@ -37,6 +37,7 @@ from memorybox.files.errors import (
     NameNotTaken,
     NotDownloadable,
     NothingToReplace,
+    OutcomeUnknown,
 )
 from memorybox.files.hashing import content_hash
 from memorybox.files.model import (
@@ -547,14 +548,17 @@ def test_a_creation_is_found_behind_later_versions(folder: Folder) -> None:
     assert folder.store.committed(ref, content_hash(b"later"), base=None) is None
 
 
-def test_an_earlier_file_with_the_same_text_is_no_creation(folder: Folder) -> None:
-    folder.put("plan.md", b"same")
-    folder.outside.remove(folder.at("plan.md"))
+def test_a_creation_that_is_gone_is_neither_found_nor_denied(folder: Folder) -> None:
+    folder.put("plan.md", b"ours")
+    folder.outside.move(folder.at("plan.md"), folder.at("moved.md"))
     ref = folder.ref("plan.md")
 
-    assert folder.store.committed(ref, content_hash(b"same"), base=None) is None
-    folder.put("plan.md", b"other")
-    assert folder.store.committed(ref, content_hash(b"same"), base=None) is None
+    with pytest.raises(OutcomeUnknown):
+        folder.store.committed(ref, content_hash(b"ours"), base=None)
+    folder.put("plan.md", b"theirs")
+    with pytest.raises(OutcomeUnknown):
+        folder.store.committed(ref, content_hash(b"ours"), base=None)
+    assert folder.store.committed(ref, content_hash(b"other"), base=None) is None
 
 
 def test_nothing_was_committed_where_nothing_is_or_a_folder(folder: Folder) -> None:

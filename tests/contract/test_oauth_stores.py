@@ -16,6 +16,7 @@ from memorybox.adapters.aws.oauth import (
     DynamoCodeStore,
     DynamoGrantStore,
     DynamoTransactionStore,
+    DynamoVisitStore,
     auth_table,
 )
 from memorybox.clock import SystemClock
@@ -30,13 +31,21 @@ from memorybox.oauth.model import (
     Origin,
     Step,
     Transaction,
+    Visit,
 )
-from memorybox.oauth.store import ClientStore, CodeStore, GrantStore, TransactionStore
+from memorybox.oauth.store import (
+    ClientStore,
+    CodeStore,
+    GrantStore,
+    TransactionStore,
+    VisitStore,
+)
 from tests.fakes.oauth import (
     InMemoryClientStore,
     InMemoryCodeStore,
     InMemoryGrantStore,
     InMemoryTransactionStore,
+    InMemoryVisitStore,
 )
 
 NOW = datetime(2026, 11, 30, 12, 0, 0, 123456, tzinfo=UTC)
@@ -48,6 +57,7 @@ REQUEST = AuthorizationRequest(
     challenge="challenge",
     resource="https://box.example/mcp",
     scopes=frozenset({READ}),
+    workspaces=("garden", "Café"),
 )
 
 
@@ -57,6 +67,7 @@ class Stores:
     transactions: TransactionStore
     codes: CodeStore
     grants: GrantStore
+    visits: VisitStore
 
 
 @pytest.fixture(params=["memory", "dynamodb"])
@@ -67,6 +78,7 @@ def stores(request: pytest.FixtureRequest) -> Stores:
             InMemoryTransactionStore(),
             InMemoryCodeStore(),
             InMemoryGrantStore(),
+            InMemoryVisitStore(),
         )
     clients: Clients = request.getfixturevalue("clients")
     clock = SystemClock()
@@ -76,6 +88,7 @@ def stores(request: pytest.FixtureRequest) -> Stores:
         DynamoTransactionStore(table),
         DynamoCodeStore(table),
         DynamoGrantStore(table, clock),
+        DynamoVisitStore(table),
     )
 
 
@@ -306,3 +319,22 @@ def test_the_grants_of_an_account_are_listed_oldest_first(
 
     assert list(stores.grants.of_account(account)) == [older, newer]
     assert list(stores.grants.of_account(AccountId(f"{account}2"))) == []
+
+
+def test_a_sign_in_for_no_client_is_kept_too(stores: Stores) -> None:
+    key = secrets.token_hex(32)
+    transaction = Transaction(key, Step.DROPBOX, "browser", None, NOW)
+    stores.transactions.add(transaction)
+
+    assert stores.transactions.get(key) == transaction
+
+
+def test_a_visit_is_there_until_it_ends(stores: Stores) -> None:
+    visit = Visit(secrets.token_hex(32), AccountId("dbid:alice"), NOW)
+    stores.visits.add(visit)
+    there = stores.visits.get(visit.key)
+
+    for _ in range(2):
+        stores.visits.end(visit.key)
+
+    assert (there, stores.visits.get(visit.key)) == (visit, None)

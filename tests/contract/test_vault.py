@@ -30,6 +30,7 @@ def test_a_secret_comes_back_as_it_was(vault: Vault) -> None:
     assert vault.open(sealed, account_id=ALICE, purpose="refresh") == secret
 
 
+@pytest.mark.requirement("D1")
 @pytest.mark.parametrize(("account", "purpose"), [(BOB, "refresh"), (ALICE, "access")])
 def test_a_secret_opens_for_its_own_account_and_purpose_only(
     vault: Vault, account: AccountId, purpose: str

@@ -10,6 +10,7 @@ import pytest
 import requests
 
 from local.dropbox.knobs import Connection
+from local.gateway import Gateway
 from local.product import Options, Product
 from tests.e2e.clients import Kept, connected
 from tests.e2e.clients import sign_in as sign_in_officially
@@ -90,18 +91,18 @@ def test_a_revoked_client_must_sign_in_again(product: Product) -> None:
 
 
 def test_a_client_finds_the_sign_in_although_a_gateway_renames_the_challenge(
-    product: Product,
+    product: Product, gateway: Gateway
 ) -> None:
     async def list_tools() -> int:
         url = f"{product.url}/mcp"
         async with connected(url, sign_in_officially(url, Kept())) as client:
             return len((await client.list_tools()).tools)
 
-    product.gateway.renames_challenge = True
+    gateway.renames_challenge = True
     try:
         assert asyncio.run(list_tools()) == 6
     finally:
-        product.gateway.renames_challenge = False
+        gateway.renames_challenge = False
 
 
 def test_who_removed_the_app_in_dropbox_is_asked_to_sign_in_again(product: Product) -> None:

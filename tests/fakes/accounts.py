@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from urllib.parse import urlencode
 
 from memorybox.accounts.model import (
@@ -47,6 +47,7 @@ class InMemoryAccounts:
             term_key=before.term_key if before else signed_in.term_key,
             refresh_token=signed_in.refresh_token or kept,
             access=signed_in.access,
+            unlinked_at=None if signed_in.refresh_token or not before else before.unlinked_at,
         )
         self._records[account.id] = account
         return account
@@ -56,10 +57,12 @@ class InMemoryAccounts:
         if (stored := self._current(account)) is not None and stored.is_linked:
             self._records[account.id] = replace(stored, access=access)
 
-    def unlink(self, account: Account) -> None:
+    def unlink(self, account: Account, *, at: datetime) -> None:
         self._step()
         if (stored := self._current(account)) is not None:
-            self._records[account.id] = replace(stored, refresh_token=None, access=None)
+            self._records[account.id] = replace(
+                stored, refresh_token=None, access=None, unlinked_at=stored.unlinked_at or at
+            )
 
     def _current(self, account: Account) -> Account | None:
         stored = self._records.get(account.id)
@@ -115,6 +118,7 @@ class FakeDropbox:
     _codes: dict[str, str] = field(default_factory=dict)
     _live: dict[str, AccountId] = field(default_factory=dict)
     made: list[str] = field(default_factory=list)  # every code and token
+    is_removed: bool = False
 
     def authorize_url(self, *, state: str, challenge: str) -> str:
         query = urlencode({"state": state, "code_challenge": challenge})
@@ -154,6 +158,7 @@ class FakeDropbox:
 
     def remove_app(self) -> None:
         """The person takes our access away."""
+        self.is_removed = True
         self._live.clear()
 
     def _access(self) -> AccessToken:

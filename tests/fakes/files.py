@@ -21,6 +21,7 @@ from memorybox.files.errors import (
     NameNotTaken,
     NotDownloadable,
     NothingToReplace,
+    OutcomeUnknown,
 )
 from memorybox.files.hashing import content_hash
 from memorybox.files.model import (
@@ -105,9 +106,12 @@ class InMemoryFileStore:
         with self._effect():
             versions = self._versions.get(fold(ref.location), [])
             if base is None:
+                made = [v.entry for v in versions if v.makes_file]
+                alike = [entry for entry in made if entry.content_hash == content_hash]
                 exists = isinstance(self._entries.get(fold(ref.location)), FileEntry)
-                made = [v.entry for v in versions if v.makes_file] if exists else []
-                version = made[-1] if made else None
+                if alike and not (exists and alike[-1] is made[-1]):
+                    raise OutcomeUnknown(ref)
+                version = alike[-1] if alike else None
             else:
                 revs = [version.entry.rev for version in versions]
                 following = versions[revs.index(base) + 1 :] if base in revs else []

@@ -9,6 +9,8 @@ from threading import Lock
 from memorybox.deadline import Deadline
 from memorybox.files.leases import LAST_TURN, TurnNeverCame
 
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.025, 0.4
+
 
 def _no_step() -> None:
     """Nothing waits for a turn."""
@@ -46,11 +48,13 @@ class InMemoryLeases:
 
     @contextmanager
     def _hold(self, name: str, deadline: Deadline) -> Iterator[bool]:
+        pause = _FIRST_PAUSE
         while not self._take(name):
             if deadline.has_passed:
                 yield False
                 return
-            self._deadline.clock.sleep(min(0.05, deadline.remaining()))
+            self._deadline.clock.sleep(min(pause, deadline.remaining()))
+            pause = min(2 * pause, _LONGEST_PAUSE)
         try:
             yield True
         finally:

@@ -189,6 +189,11 @@ class InMemoryIndexStore(_Stepping):
             self._cursor = StoredCursor(None, seen_at.version + 1)
             return self._cursor
 
+    def result(self, path_lower: str) -> Settled | None:
+        """What is stored for a path of the tail, also for one that was never recorded. No step."""
+        item = self._items.get(path_lower)
+        return item.settled if item else None
+
     def _note(
         self, sightings: Sequence[Sighting], seen_at: StoredCursor, then: Cursor | None
     ) -> StoredCursor:

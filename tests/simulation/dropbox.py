@@ -119,9 +119,7 @@ class SimulatedDropbox:
         held = (before.rev, self.read(before)) if isinstance(before, File) else None
         shown = before.path_display if isinstance(before, File) else paths.stored(location)
         file = self.account.write(shown, data)
-        self.versions.append(
-            Version(paths.lower(location), file.rev, data, held, by, self.event())
-        )
+        self.versions.append(Version(paths.lower(location), file.rev, data, held, by, self.event()))
         return file
 
     def _is_folder(self, location: str) -> bool:

@@ -1,9 +1,10 @@
 """What happened when a plan was carried out."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
+from local.dropbox.paths import lower
 from memorybox.errors import MemoryBoxError, Unavailable
 from memorybox.files.model import FileRef
 from memorybox.mcp.toolset import ToolResult
@@ -26,6 +27,9 @@ SENDINGS = 3
 PAUSE = 9.0
 """Seconds between two sendings."""
 
+HASTE = 0.1
+"""Seconds after which a hasty client sends again."""
+
 
 @dataclass(frozen=True, slots=True)
 class Called:
@@ -42,8 +46,11 @@ class Called:
     """None if none ever came."""
 
     began: int
-    ended: int
-    seconds: float
+    ended: int = 0
+    seconds: float = 0.0
+    is_excused: bool = False
+    is_honest: bool = True
+    """Whether a file that was said to be indexed was so when the answer was given."""
 
 
 @dataclass(slots=True)
@@ -107,10 +114,15 @@ def _say(history: History, say: Say, name: str, known: dict[str, str]) -> None:
     is_named = say.is_named and tool in {"write", "append", "patch"}
     if is_named:
         given["command_id"] = name
+    if is_named and say.is_hasty:
+        again = partial(_call, history, tool, say.location, given, name)
+        history.world.schedule.add(again, after=HASTE)
     for sending in range(SENDINGS if is_named else 1):
         if sending:
             history.world.schedule.sleep(PAUSE)
         answer = _call(history, tool, say.location, given, name)
+        if sending == 0 and is_named and say.is_deaf:
+            continue
         if answer and not answer.is_error and tool not in {"search", "list"}:
             known[say.location] = rev_of(answer)
         if answer and not (answer.is_error and _may_be_sent_again(answer)):
@@ -163,9 +175,10 @@ def _call(
 ) -> ToolResult | None:
     world, caller = history.world, history.world.caller
     number = len(history.calls)
-    caller.call = number
-    began, start = world.dropbox.event(), world.schedule.passed
-    history.calls.append(Called(number, command, tool, location, given, None, began, 0, 0.0))
+    caller.call, caller.is_excused = number, False
+    start = world.schedule.passed
+    called = Called(number, command, tool, location, given, None, world.dropbox.event())
+    history.calls.append(called)
     answer: ToolResult | None
     try:
         answer = world.tools().call(tool, given)
@@ -174,8 +187,24 @@ def _call(
     except Crash:
         answer = None
         caller.is_dead = False
-    ended, seconds = world.dropbox.event(), world.schedule.passed - start
-    history.calls[number] = Called(
-        number, command, tool, location, given, answer, began, ended, seconds
+    history.calls[number] = replace(
+        called,
+        answer=answer,
+        ended=world.dropbox.event(),
+        seconds=world.schedule.passed - start,
+        is_excused=caller.is_excused,
+        is_honest=answer is None or _is_honest(world, location, answer),
     )
     return answer
+
+
+def _is_honest(world: World, location: str, answer: ToolResult) -> bool:
+    """Whether the file can be found if the answer says so, and nobody has changed it since."""
+    rev, _, line = answer.texts[0].removeprefix("rev: ").partition("\n")
+    note = world.dropbox.notes().get(lower(location))
+    if not line.startswith("Indexed") or note is None or note.rev != rev:
+        return True
+    with world.standing_still():
+        entry = world.request().catalog.load().snapshot.entry(lower(location))
+    settled = world.index.result(lower(location)) or (entry.settled if entry else None)
+    return settled is not None and settled.rev == rev

@@ -74,8 +74,10 @@ def _by_command(calls: Iterable[Called]) -> dict[str, list[Called]]:
 
 def _check_answer(call: Called, made: Sequence[Version]) -> None:
     """I8, and I2: what a call says of itself is true."""
-    if call.seconds > LONGEST:
+    if call.seconds > LONGEST and not call.is_excused:
         raise Broken("I8", f"{call.tool} took {call.seconds:.2f} s")
+    if not call.is_honest:
+        raise Broken("I4", f"{call.tool} claims that its file can be found")
     if call.answer is None or not call.answer.is_error or call.tool in {"read", "search", "list"}:
         return
     text = call.answer.texts[0]
@@ -109,10 +111,20 @@ def _check_command(world: World, sendings: Sequence[Called], made: Sequence[Vers
 
 
 def _check_unchanged(world: World, call: Called, done: Sequence[ToolResult]) -> None:
-    """A write of the very text that is there makes no version: nothing is lost or doubled."""
-    held = {version.rev: version.data for version in world.dropbox.versions}
-    if call.tool != "write" or any(held[rev_of(a)] != _wanted(call.arguments, b"") for a in done):
-        raise Broken("I1", f"{call.tool} was acknowledged, and is not written")
+    """A write of the very text that is there may make no version.
+
+    Nor need an append do, if another call did the very same meanwhile, and ours had no answer from
+    Dropbox: from outside, one cannot be told from the other. Our lease prevents it, but where it
+    was lost: before a new note had its first line, or to a process that stood still.
+    """
+    made = {version.rev: version for version in world.dropbox.versions}
+    for answer in done:
+        version = made[rev_of(answer)]
+        before = version.before[1] if version.before else b""
+        is_alike = version.data == _wanted(call.arguments, before)
+        is_due = call.tool == "write" or version.before is None or call.is_excused
+        if not (is_alike and is_due):
+            raise Broken("I1", f"{call.tool} was acknowledged, and is not written")
 
 
 def _wanted(given: object, before: bytes) -> bytes:
@@ -182,7 +194,7 @@ def _check_tokens(world: World) -> None:
     spent = world.ledger.spent
     if any(total > world.ledger.cap for total in spent.values()):
         raise Broken("I6", f"{spent} is over {world.ledger.cap}")
-    if world.embedder.tokens > sum(spent.values()):
+    if min(spent.values(), default=0) < 0 or world.embedder.tokens > sum(spent.values()):
         raise Broken("I6", f"{world.embedder.tokens} tokens were used, {spent} counted")
 
 
@@ -207,7 +219,7 @@ def _check_index(world: World) -> None:
     drafter = request.indexer.drafter
     for path, note in notes.items():
         entry = entries[path]
-        settled = entry and entry.settled
+        settled = entry.settled if entry else None
         if settled is None or settled.rev != note.rev or not entry or entry.seen.rev != note.rev:
             raise Broken("I4", f"{path} is at {note.rev}, in the index at {settled}")
         match settled:

@@ -5,7 +5,7 @@ Everything is drawn from one seed. A plan can also be written down by hand, or c
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import Enum, auto
 from random import Random
 
@@ -36,8 +36,14 @@ class Trouble(Enum):
     BROKEN = auto()
     """5xx."""
 
+    PARTITION = auto()
+    """Nothing reaches the caller, and nothing comes from it, for a while."""
+
     STALE_TOKEN = auto()
     DELAY = auto()
+    FREEZE = auto()
+    """The process stands still until all of its leases have run out, and then goes on."""
+
     CRASH = auto()
     """The process of the caller vanishes."""
 
@@ -53,14 +59,18 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Say:
-    """A client calls a tool. A call that is `named` has a command_id and is sent again, up to
-    three times, until an answer comes.
+    """A client calls a tool.
+
+    A call that is `named` has a command_id, and is sent again until an answer comes. Its client
+    may be deaf to the first answer, or hasty: then it sends a second time without waiting.
     """
 
     tool: str
     location: str = ""
     text: str = ""
     is_named: bool = False
+    is_deaf: bool = False
+    is_hasty: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,72 +137,164 @@ class Plan:
         return tuple(act for number, act in self.acts if number == caller)
 
 
-_TOOLS = (*["append"] * 5, *["patch"] * 2, "write", "replace", "read")
-_EDITS = ("write", "write", "delete", "rename", "recase", "block", "unblock", "reset")
-_TROUBLES = (
-    *[Trouble.SILENCE] * 8,
-    *[Trouble.CRASH] * 4,
-    *[Trouble.BUSY, Trouble.BROKEN, Trouble.DELAY, Trouble.LATE] * 2,
-    Trouble.HANG,
-    Trouble.STALE_TOKEN,
+_MIDNIGHT = datetime(2027, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class _Theme:
+    """What histories of one kind are drawn from."""
+
+    tools: tuple[str, ...]
+    edits: tuple[str, ...]
+    most_edits: int
+    troubles: tuple[Trouble, ...]
+    most_faults: int
+    workers: int = 0
+    tokens: tuple[int, ...] = (PLENTY,)
+    starts_at: tuple[datetime, ...] = (MIDDAY,)
+    named: float = 0.3
+    """The share of calls with a command_id."""
+
+    pauses: tuple[float, ...] = (0.0, 0.0, 0.05, 0.3)
+    """Between what others do."""
+
+    clients_share: float = 0.8
+    """Of the faults."""
+
+    reach: tuple[int, ...] = (10, 20, 40, 80)
+    """In how many steps of a caller a fault may be: early ones meet its first call."""
+
+    rounds: tuple[int, ...] = (0, 1, 1, 2)
+    """Of a worker: webhooks, and then messages."""
+
+    copies: tuple[int, ...] = (0, 1, 1, 2)
+    """How many of each: some never come, some come twice."""
+
+
+_LINES = (
+    *[Trouble.SILENCE] * 6,
+    *[Trouble.CRASH, Trouble.LATE, Trouble.BUSY, Trouble.BROKEN, Trouble.DELAY] * 2,
+    *[Trouble.HANG, Trouble.STALE_TOKEN, Trouble.PARTITION, Trouble.PARTITION, Trouble.FREEZE],
 )
-_NEW_YEARS_EVE = datetime(2026, 12, 31, 23, 59, 58, tzinfo=UTC)
-_LONGEST_CALL = 60  # steps, about
+_OTHERS = ("write", "write", "delete", "rename", "recase", "block", "unblock")
+_REMOVING = {"delete", "rename", "recase", "block", "unblock"}
+_WRITING = _Theme(
+    tools=(*["append"] * 6, *["patch"] * 2, "write", "replace", "replace", "read"),
+    edits=_OTHERS,
+    most_edits=4,
+    troubles=_LINES,
+    most_faults=4,
+)
+_REPEATING = _Theme(
+    tools=("append", "append", "append", "write", "patch"),
+    edits=("write", "delete"),
+    most_edits=1,
+    troubles=(
+        *[Trouble.CRASH, Trouble.SILENCE, Trouble.LATE] * 2,
+        *[Trouble.HANG, Trouble.PARTITION, Trouble.FREEZE],
+    ),
+    most_faults=3,
+    named=1.0,
+)
+_FINDING = _Theme(
+    tools=(*["append", "search"] * 3, "write", "patch"),
+    edits=(*_OTHERS, "reset"),
+    most_edits=6,
+    troubles=_LINES,
+    most_faults=3,
+    workers=2,
+)
+_PAYING = _Theme(
+    tools=("append", "write", "search", "search"),
+    edits=("write",),
+    most_edits=2,
+    troubles=(Trouble.SILENCE, Trouble.CRASH, Trouble.DELAY, Trouble.HANG),
+    most_faults=2,
+    workers=1,
+    tokens=(60, 90, 200),
+    starts_at=(MIDDAY, *(_MIDNIGHT - timedelta(seconds=left) for left in (0.1, 0.3, 0.8, 4.0))),
+)
+_FOLDING = _Theme(
+    tools=("append",),
+    edits=("write",),
+    most_edits=3,
+    troubles=(*[Trouble.FREEZE] * 4, Trouble.CRASH, Trouble.SILENCE),
+    most_faults=3,
+    workers=2,
+    pauses=(0.0, 60.0, 60.0, 110.0),
+    clients_share=0.0,
+    rounds=(2, 3),
+    reach=(50,),
+    copies=(1,),
+)
+_THEMES = (_FOLDING, *[_WRITING] * 6, *[_REPEATING] * 3, *[_FINDING] * 3, _PAYING)
 
 
 def draw(seed: int) -> Plan:
-    """A small history: two or three clients, another app, the webhook, a worker of the queue."""
+    """A small history: one to three clients, another app, the webhook, workers of the queue."""
     random = Random(seed)
-    is_indexed = random.random() < 0.3
-    are_alike = random.random() < 0.2  # all clients append the same text
+    theme = random.choice(_THEMES)
+    are_alike = random.random() < 0.2  # all clients say the same
+    favourites = random.choice(((NOTES[0],), NOTES[:2], NOTES))
     acts: list[tuple[int, Act]] = []
     clients = random.choice((1, 2, 2, 3))
     for client in range(clients):
-        for number in range(random.choice((1, 2, 2, 3))):
+        for number in range(random.choice((1, 1, 2, 3))):
             text = "same" if are_alike else f"{client}.{number}"
-            acts.append((client, _say(random, text, is_indexed=is_indexed)))
-    extras = [[_edit(random, n) for n in range(random.randrange(3))]]
-    extras += [_background(random)] if is_indexed else []
-    for caller, extra in enumerate(extras, clients):
-        acts += [(caller, act) for act in extra]
-    callers = clients + len(extras)
-    rate = random.choice((0, 1, 2, 4))
-    faults = tuple(
-        Fault(random.randrange(callers), random.randrange(_LONGEST_CALL), random.choice(_TROUBLES))
-        for _ in range(random.randrange(rate + 1))
-    )
-    is_odd = random.random() < 0.2
+            acts.append((client, _say(random, theme, favourites, text)))
+    edits = [
+        Edit(random.choice(theme.edits), random.choice(favourites), f"- outside {number}\n")
+        for number in range(random.randrange(theme.most_edits + 1))
+    ]
+    others: list[list[Act]] = [
+        [act for edit in edits for act in (edit, Wait(random.choice(theme.pauses)))]
+    ]
+    others += [_background(random, theme) for _ in range(theme.workers)]
+    for caller, other in enumerate(others, clients):
+        acts += [(caller, act) for act in other]
     return Plan(
         seed,
         tuple(acts),
-        faults,
-        starts_at=_NEW_YEARS_EVE if is_odd else MIDDAY,
-        tokens=random.choice((60, 200)) if random.random() < 0.15 else PLENTY,
-        ahead={c: random.choice((-3.0, 3.0)) for c in range(callers)} if is_odd else {},
+        _faults(random, theme, clients, clients + len(others)),
+        starts_at=random.choice(theme.starts_at),
+        tokens=random.choice(theme.tokens),
+        ahead={caller: random.choice((-3.0, 0.0, 3.0)) for caller in range(clients)}
+        if theme is _PAYING
+        else {},
         knobs=_knobs(random),
-        is_indexed=is_indexed,
-        lag=random.choice((0.0, 0.0, 0.0, 0.0, 0.3)),
+        is_indexed=theme.workers > 0,
+        lag=0.0 if any(edit.how in _REMOVING for edit in edits) else random.choice((0.0, 0.3)),
     )
 
 
-def _say(random: Random, text: str, *, is_indexed: bool) -> Say:
-    tool = random.choice(_TOOLS + ("search",) * (3 * is_indexed))
-    location = random.choice(NOTES[:2]) if random.random() < 0.8 else random.choice(NOTES)
-    return Say(tool, location, f"- {text}\n", is_named=random.random() < 0.4)
+def _say(random: Random, theme: _Theme, favourites: tuple[str, ...], text: str) -> Say:
+    location = random.choice(favourites)
+    return Say(
+        random.choice(theme.tools),
+        location,
+        f"- {text}\n",
+        is_named=random.random() < theme.named,
+        is_deaf=random.random() < 0.2,
+        is_hasty=random.random() < 0.2,
+    )
 
 
-def _edit(random: Random, number: int) -> Act:
-    return Edit(random.choice(_EDITS), random.choice(NOTES), f"- outside {number}\n")
-
-
-def _background(random: Random) -> list[Act]:
-    """Webhooks and messages: some never come, some come twice, some late."""
+def _background(random: Random, theme: _Theme) -> list[Act]:
     acts: list[Act] = []
-    for _ in range(random.choice((0, 1, 1, 2))):
-        acts.append(Wait(random.random() * 4))
-        acts += [Notify()] * random.choice((0, 1, 1, 2))
-        acts += [Deliver(is_again=random.random() < 0.2)] * random.choice((0, 1, 1, 2))
+    for _ in range(random.choice(theme.rounds)):
+        acts.append(Wait(random.choice((*theme.pauses, 0.5, 4.0))))
+        acts += [Notify()] * random.choice(theme.copies)
+        acts += [Deliver(is_again=random.random() < 0.2)] * random.choice(theme.copies)
     return acts
+
+
+def _faults(random: Random, theme: _Theme, clients: int, callers: int) -> tuple[Fault, ...]:
+    faults = []
+    for _ in range(random.randrange(theme.most_faults + 1)):
+        caller = random.randrange(clients if random.random() < theme.clients_share else callers)
+        step = random.randrange(random.choice(theme.reach))
+        faults.append(Fault(caller, step, random.choice(theme.troubles)))
+    return tuple(faults)
 
 
 def _knobs(random: Random) -> dict[str, object]:

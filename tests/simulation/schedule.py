@@ -20,6 +20,9 @@ class Schedule:
         self.passed = 0.0
         """Seconds since the beginning."""
 
+        self.current: _Caller | None = None
+        """Whose turn it is."""
+
         self._random = Random(seed)
         self._hub = getcurrent()
         self._callers: list[_Caller] = []
@@ -30,18 +33,17 @@ class Schedule:
 
     def step(self) -> None:
         """Wait for the next turn."""
-        if getcurrent() is self._hub:
+        if self.current is None:
             self.passed += TURN
         else:
             self._hub.switch()
 
     def sleep(self, seconds: float) -> None:
-        caller = getcurrent()
-        if isinstance(caller, _Caller):
-            caller.wakes = self.passed + seconds
-            self._hub.switch()
-        else:
+        if self.current is None:
             self.passed += seconds
+        else:
+            self.current.wakes = self.passed + seconds
+            self._hub.switch()
 
     def run(self) -> None:
         """Until all callers have ended. What one of them raises comes out here."""
@@ -53,9 +55,11 @@ class Schedule:
                 continue
             caller = ready[int(choose() * len(ready))]
             self.passed += TURN
+            self.current = caller
             caller.switch()
             if caller.dead:
                 callers.remove(caller)
+        self.current = None
 
 
 class _Caller(greenlet):

@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from random import Random
 
 import requests
-from greenlet import getcurrent, greenlet
 
 from memorybox.adapters.aws.errors import StorageSilent
 from memorybox.adapters.dropbox.client import Client
@@ -20,7 +19,7 @@ from memorybox.files.service import Files
 from memorybox.search.catalog import Catalog, View
 from memorybox.search.catchup import CatchUp
 from memorybox.search.drafts import Drafter
-from memorybox.search.embedder import EmbedderSilent, Embeddings
+from memorybox.search.embedder import EmbedderSilent
 from memorybox.search.indexer import Indexer
 from memorybox.search.model import Recipe
 from memorybox.search.packer import Packer
@@ -49,6 +48,7 @@ WEBHOOK_SECONDS = 5.0
 RUN_SECONDS = 100.0
 LEXICON = Lexicon(b"key of the account")
 NOBODY = -1
+PARTED, FROZEN = 30.0, 180.0  # seconds
 _SESSION = requests.Session()  # the SDK asks for one; no request ever goes through it
 
 
@@ -111,6 +111,9 @@ class Caller:
     steps: int = 0
     call: int = NOBODY
     is_dead: bool = False
+    parted_until: float = 0.0
+    is_excused: bool = False
+    """From ending its call in time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,21 +145,30 @@ class World(Line):
         self.is_calm = False
         """Whether the troubles are over."""
 
+        self.is_still = False
+
         self._random = Random(plan.seed)
         self._faults = {(fault.caller, fault.step): fault.trouble for fault in plan.faults}
-        self._callers: dict[greenlet, Caller] = {}
+        self._callers: dict[object, Caller] = {}
         self._requests = 0
 
     # Who does what now.
 
     @property
     def caller(self) -> Caller:
-        return self._callers.setdefault(getcurrent(), Caller(NOBODY))
+        current = self.schedule.current
+        if current not in self._callers:
+            self._callers[current] = Caller(NOBODY)
+        return self._callers[current]
 
     def enter(self, number: int) -> Caller:
         """Let the greenlet of the moment be this caller of the plan."""
-        caller = self._callers[getcurrent()] = Caller(number)
+        caller = self._callers[self.schedule.current] = Caller(number)
         return caller
+
+    def steps_of(self, number: int) -> int:
+        """How many steps a caller of the plan has taken."""
+        return sum(c.steps for c in self._callers.values() if c.number == number)
 
     @property
     def call(self) -> int:
@@ -166,14 +178,30 @@ class World(Line):
         caller = self.caller
         if caller.is_dead:
             raise Crash
+        if self.is_still:
+            return None
         self.schedule.step()
         self.steps += 1
         trouble = None if self.is_calm else self._faults.get((caller.number, caller.steps))
         caller.steps += 1
-        if trouble is Trouble.CRASH:
-            caller.is_dead = True
-            raise Crash
-        return trouble
+        match trouble:
+            case Trouble.CRASH:
+                caller.is_dead = True
+                raise Crash
+            case Trouble.FREEZE:
+                caller.is_excused = True
+                self.schedule.sleep(FROZEN)
+                return None
+            case Trouble.PARTITION:
+                caller.parted_until = self.schedule.passed + PARTED
+        return Trouble.SILENCE if self.schedule.passed < caller.parted_until else trouble
+
+    @contextmanager
+    def standing_still(self) -> Iterator[None]:
+        """A look at the world during which nothing happens in it."""
+        self.is_still = True
+        yield
+        self.is_still = False
 
     def _reach_storage(self) -> None:
         if self._is_silent():
@@ -191,6 +219,7 @@ class World(Line):
                 self.schedule.sleep(1.0)
                 return False
             case Trouble.HANG | Trouble.LATE:
+                self.caller.is_excused = True  # its timeout does not follow the call's deadline
                 self.schedule.sleep(3.0)
         return True
 
@@ -265,7 +294,12 @@ class Request:
         recipe = Recipe(world.embedder.model, world.embedder.dims, SPLITTING_VERSION, TERMS_VERSION)
         self.deadline = Deadline.after(seconds, world.clock)
         self.client: Client = parts.client(
-            _SESSION, lambda refused=None: "token", self.deadline, world.random, world.dropbox, world
+            _SESSION,
+            lambda refused=None: "token",
+            self.deadline,
+            world.random,
+            world.dropbox,
+            world,
         )
         self.store = parts.store(self.client)
         self.leases = parts.leases(world.leases, self.deadline, step)

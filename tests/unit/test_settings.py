@@ -7,6 +7,7 @@ import pytest
 from memorybox.settings import ConfiguredClient, Secrets, Settings
 
 
+@pytest.mark.promise("P-070", "P-071")
 def test_a_deployment_needs_to_say_where_it_is_and_nothing_more() -> None:
     settings = Settings.from_environment({"PUBLIC_BASE_URL": "https://memory.example"})
 
@@ -46,6 +47,7 @@ def test_an_empty_variable_counts_as_unset() -> None:
     assert Settings.from_environment(given) == Settings.from_environment({})
 
 
+@pytest.mark.promise("P-071")
 def test_another_price_moves_both_caps() -> None:
     settings = Settings.from_environment({"EMBEDDING_PRICE": "0.02"})
     assert (settings.monthly_token_cap, settings.deployment_token_cap) == (

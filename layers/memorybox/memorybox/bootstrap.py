@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import secrets
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property, lru_cache, partial
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 from random import SystemRandom
 from typing import TYPE_CHECKING, Final, Self, TypeVar
 
+import memorybox
 from memorybox.accounts.model import AccountId
 from memorybox.clock import Clock, SystemClock
 from memorybox.deadline import Deadline
@@ -66,8 +69,11 @@ if TYPE_CHECKING:
     from memorybox.search.service import Search
     from memorybox.toolsets.memory import MemoryTools
 
-CALL_SECONDS: Final = 25.0
-"""How long a tool call may take. API Gateway gives up after 30 s."""
+CALL_SECONDS: Final = 24.5
+"""How long the work of a tool call may take, so that its answer is there after 25 s.
+
+API Gateway gives up after 30 s.
+"""
 
 _OVERVIEW_SECONDS: Final = 8.0
 """How long the account page waits for Dropbox."""
@@ -86,6 +92,8 @@ class Process:
     def __init__(self, environ: Mapping[str, str]) -> None:
         self.settings = Settings.from_environment(environ)
         self.clock: Clock = SystemClock()
+        if self.settings.warm_up:
+            self._warm_up()
 
     @property
     def secrets(self) -> Secrets:
@@ -263,13 +271,15 @@ class Process:
         """The MCP server of the account that gave the grant."""
         from memorybox.mcp.server import McpServer
         from memorybox.toolsets.catalogue import MEMORY
+        from memorybox.toolsets.confined import ConfinedTools
         from memorybox.toolsets.limits import LimitedTools
 
         def run(name: str, arguments: Mapping[str, object]) -> ToolResult:
             with self.call(grant.account_id, CALL_SECONDS) as call:
                 return call.tools.call(name, arguments)
 
-        limited = LimitedTools(MEMORY, self._allowance(grant.account_id), run)
+        confined = ConfinedTools(MEMORY, grant.workspaces, run).call if grant.workspaces else run
+        limited = LimitedTools(MEMORY, self._allowance(grant.account_id), confined)
         return McpServer(MEMORY, limited.call, new_reference)
 
     def overview(self, account: AccountId) -> tuple[Overview, int]:
@@ -324,6 +334,16 @@ class Process:
         from memorybox.adapters.aws.oauth import DynamoGrantStore
 
         return DynamoGrantStore(self._auth_table, self.clock)
+
+    def _warm_up(self) -> None:
+        """Load at the start what is loaded when first needed, for a snapshot to have it.
+
+        Nobody is asked for anything: an answer, or a connection, would be old after a restore.
+        """
+        for module in (*_own_modules(), "openai.resources.embeddings"):
+            import_module(module)
+        for service in ("dynamodb", "s3", "sqs", "kms", "ssm"):
+            getattr(self.aws, service)
 
     @cached_property
     def _secrets(self) -> SsmSecrets:
@@ -537,6 +557,10 @@ class _Late:
 
     def search(self, workspace: str | None, query: str, limit: int) -> SearchResult:
         return self.make().search(workspace, query, limit)
+
+
+def _own_modules() -> Iterator[str]:
+    return (module.name for module in walk_packages(memorybox.__path__, "memorybox."))
 
 
 def web_app(environ: Mapping[str, str]) -> FastAPI:

@@ -66,6 +66,7 @@ DYNAMODB: list[tuple[str, Params]] = [
 ]
 
 
+@pytest.mark.requirement("M2")
 @pytest.mark.promise("P-210")
 @pytest.mark.parametrize(("operation", "params"), DYNAMODB)
 @pytest.mark.parametrize("foreign", ["A#dbid:11", "A#", "a#dbid:1", "DEPLOY#0", "DIR#0", ""])
@@ -83,6 +84,7 @@ def test_a_foreign_key_is_refused_before_it_is_sent(
         assert sent.total() == 1
 
 
+@pytest.mark.requirement("M2")
 @pytest.mark.parametrize(("operation", "params"), DYNAMODB)
 def test_nothing_is_reached_without_an_account(
     clients: Clients, operation: str, params: Params
@@ -91,6 +93,7 @@ def test_nothing_is_reached_without_an_account(
         getattr(clients.dynamodb, operation)(**params("A#dbid:1"))
 
 
+@pytest.mark.requirement("M2")
 @pytest.mark.parametrize(
     ("operation", "params"),
     [
@@ -109,6 +112,7 @@ def test_scans_and_other_tables_are_refused(
         getattr(clients.dynamodb, operation)(**params)
 
 
+@pytest.mark.requirement("M2")
 @pytest.mark.promise("P-210")
 @pytest.mark.parametrize(
     ("operation", "params"),
@@ -157,6 +161,7 @@ def test_a_pack_of_another_account_is_refused_though_it_is_in_memory(
         his.open(pointer)
 
 
+@pytest.mark.requirement("M2")
 @pytest.mark.promise("P-210")
 def test_a_warm_process_keeps_two_accounts_apart(request_of: RequestOf) -> None:
     for who in (ALICE, BOB, ALICE, BOB):

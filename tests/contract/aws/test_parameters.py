@@ -19,6 +19,7 @@ def put(clients: Clients, prefix: str, **values: str) -> None:
         )
 
 
+@pytest.mark.requirement("D2")
 def test_secrets_are_read_decrypted_and_those_without_need_may_be_missing(
     clients: Clients,
 ) -> None:

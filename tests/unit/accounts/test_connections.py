@@ -1,7 +1,7 @@
 """Signing in with Dropbox, and the access token from then on."""
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import count
 
 import pytest
@@ -68,6 +68,7 @@ def test_a_second_sign_in_keeps_the_term_key() -> None:
     assert (second.term_key, second.link) == (first.term_key, 2)
 
 
+@pytest.mark.requirement("C5")
 def test_a_sign_in_without_a_refresh_token_keeps_the_old_one() -> None:
     deployment = Deployment()
     first = deployment.sign_in(deployment.instance())
@@ -90,6 +91,7 @@ def test_a_first_sign_in_without_a_refresh_token_is_refused() -> None:
     assert deployment.accounts.get(ALICE) is None
 
 
+@pytest.mark.requirement("C5")
 @pytest.mark.parametrize("missing", sorted(DROPBOX_SCOPES))
 def test_a_sign_in_that_allows_less_than_is_needed_is_refused(missing: str) -> None:
     deployment = Deployment()
@@ -203,10 +205,10 @@ def test_a_sign_in_during_a_failing_refresh_wins() -> None:
     meanwhile: list[Callable[[], object]] = [lambda: deployment.sign_in(deployment.instance())]
 
     class SlowAccounts(InMemoryAccounts):
-        def unlink(self, account: Account) -> None:
+        def unlink(self, account: Account, *, at: datetime) -> None:
             if meanwhile:
                 meanwhile.pop()()
-            deployment.accounts.unlink(account)
+            deployment.accounts.unlink(account, at=at)
 
         def get(self, account_id: AccountId) -> Account | None:
             return deployment.accounts.get(account_id)
@@ -254,7 +256,7 @@ def test_a_refresh_that_comes_too_late_does_not_touch_a_newer_link() -> None:
     assert old.access is not None
 
     deployment.accounts.keep_access(old, old.access)
-    deployment.accounts.unlink(old)
+    deployment.accounts.unlink(old, at=deployment.clock.now())
 
     assert deployment.accounts.get(ALICE) == new
 

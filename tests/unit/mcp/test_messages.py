@@ -59,6 +59,7 @@ def test_an_id_of_another_type_is_refused(request_id: str) -> None:
     )
 
 
+@pytest.mark.requirement("M12")
 @pytest.mark.parametrize(
     "body",
     [
@@ -88,6 +89,7 @@ def test_anything_but_one_request_or_notification_is_refused(body: str) -> None:
     )
 
 
+@pytest.mark.requirement("M7")
 @pytest.mark.parametrize(
     "body",
     [

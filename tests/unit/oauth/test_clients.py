@@ -28,6 +28,7 @@ def _metadata(**changed: object) -> bytes:
     return json.dumps({name: value for name, value in members.items() if value != "-"}).encode()
 
 
+@pytest.mark.requirement("R4")
 def test_a_registration_without_a_method_gets_a_secret_that_is_kept_as_a_hash() -> None:
     server = Server()
 
@@ -57,6 +58,7 @@ def test_a_registration_without_a_method_gets_a_secret_that_is_kept_as_a_hash() 
     )
 
 
+@pytest.mark.requirement("R4")
 @pytest.mark.parametrize("method", ["none", "client_secret_post", "client_secret_basic"])
 def test_a_client_gets_the_method_it_asks_for(method: str) -> None:
     answer = Server().clients.register(_metadata(token_endpoint_auth_method=method))
@@ -81,6 +83,7 @@ def test_members_that_mean_nothing_to_us_do_no_harm(members: dict[str, object]) 
     assert "client_id" in Server().clients.register(_metadata(**members))
 
 
+@pytest.mark.requirement("R4")
 @pytest.mark.parametrize(
     ("body", "error"),
     [
@@ -123,6 +126,7 @@ def test_the_same_program_may_register_twice() -> None:
     assert answers[0]["client_id"] != answers[1]["client_id"]
 
 
+@pytest.mark.requirement("R4")
 def test_a_client_that_was_never_used_is_forgotten_after_a_day() -> None:
     server = Server()
     client_id = str(server.clients.register(_metadata())["client_id"])
@@ -140,6 +144,7 @@ def test_a_stranger_may_not_ask(client_id: str | None) -> None:
         Server().clients.asking(client_id)
 
 
+@pytest.mark.requirement("R1")
 def test_a_client_is_known_by_its_document_and_from_then_on_without_a_fetch() -> None:
     documents = InMemoryClientDocuments({URL: DOCUMENT})
     server = Server(documents)
@@ -253,6 +258,7 @@ def test_two_different_client_ids_in_one_request_are_refused() -> None:
     )
 
 
+@pytest.mark.requirement("C2")
 @pytest.mark.parametrize(
     ("name", "shown"),
     [

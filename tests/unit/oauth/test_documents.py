@@ -34,6 +34,7 @@ def test_an_https_url_with_a_host_and_a_path_can_be_a_client(url: str) -> None:
     assert is_document_url(url)
 
 
+@pytest.mark.requirement("R1")
 @pytest.mark.parametrize(
     "url",
     [
@@ -79,6 +80,7 @@ def _document(**changed: object) -> bytes:
     return json.dumps({name: value for name, value in members.items() if value != "-"}).encode()
 
 
+@pytest.mark.requirement("R1")
 @pytest.mark.parametrize(
     "offer",
     [
@@ -103,6 +105,7 @@ def test_redirects_that_we_do_not_take_are_left_out_of_a_document() -> None:
     assert parse_document(URL, body) == Document("App", (CALLBACK,))
 
 
+@pytest.mark.requirement("R1")
 @pytest.mark.parametrize(
     "body",
     [

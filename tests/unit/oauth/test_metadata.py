@@ -9,6 +9,7 @@ from tests.unit.oauth.server import refused
 ISSUER = Issuer("https://memory.example")
 
 
+@pytest.mark.requirement("A1")
 def test_the_resource_document() -> None:
     assert ISSUER.resource_document() == {
         "resource": "https://memory.example/mcp",
@@ -19,6 +20,7 @@ def test_the_resource_document() -> None:
     }
 
 
+@pytest.mark.requirement("A1")
 def test_the_server_document() -> None:
     assert ISSUER.server_document() == {
         "issuer": "https://memory.example",

@@ -14,6 +14,7 @@ LOOPBACK = "http://127.0.0.1/callback"
 CLAUDE = "https://claude.ai/api/mcp/auth_callback"
 
 
+@pytest.mark.requirement("A3")
 @pytest.mark.parametrize(
     ("uri", "registered"),
     [
@@ -33,6 +34,7 @@ def test_a_redirect_is_the_registered_string_and_only_a_loopback_port_is_free(
     assert is_registered(uri, ["https://other.example/", registered])
 
 
+@pytest.mark.requirement("A3")
 @pytest.mark.parametrize(
     "uri",
     [
@@ -62,6 +64,7 @@ def test_nothing_else_is_a_registered_loopback_redirect(uri: str) -> None:
     assert not is_registered(uri, [LOOPBACK])
 
 
+@pytest.mark.requirement("A3")
 @pytest.mark.parametrize(
     "uri",
     [
@@ -82,6 +85,7 @@ def test_nothing_else_is_a_registered_web_redirect(uri: str) -> None:
     assert not is_registered(uri, [CLAUDE])
 
 
+@pytest.mark.requirement("A4")
 @pytest.mark.parametrize(
     "uri",
     [
@@ -103,6 +107,7 @@ def test_web_loopback_and_known_private_schemes_may_be_registered(uri: str) -> N
     assert is_allowed(uri)
 
 
+@pytest.mark.requirement("A4")
 @pytest.mark.parametrize(
     "uri",
     [
@@ -145,6 +150,7 @@ def test_an_answer_joins_the_query_that_is_there() -> None:
     )
 
 
+@pytest.mark.requirement("A11")
 def test_an_answer_is_there_once_even_if_the_redirect_has_such_a_parameter() -> None:
     uri = "https://a.example/cb?iss=https://evil&code=x&keep=1&iss"
     assert with_answer(uri, {"code": "c", "iss": "i"}) == (
@@ -152,6 +158,7 @@ def test_an_answer_is_there_once_even_if_the_redirect_has_such_a_parameter() -> 
     )
 
 
+@pytest.mark.requirement("C2")
 @pytest.mark.parametrize(
     ("uri", "shown", "web"),
     [

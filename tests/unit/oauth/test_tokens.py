@@ -57,6 +57,7 @@ def test_a_code_becomes_a_pair_of_tokens() -> None:
     assert server.works(answer)
 
 
+@pytest.mark.requirement("A6", "A7")
 @pytest.mark.parametrize(
     ("changed", "error"),
     [
@@ -113,6 +114,7 @@ def test_every_spelling_of_our_resource_is_ours(resource: str) -> None:
     assert server.works(server.refresh(answer["refresh_token"], resource=resource))
 
 
+@pytest.mark.requirement("A7")
 def test_a_code_is_good_for_60_seconds() -> None:
     server = Server()
     early, late = server.code(), server.code()
@@ -123,6 +125,7 @@ def test_a_code_is_good_for_60_seconds() -> None:
     assert refused(lambda: server.exchange(late)) == "invalid_grant"
 
 
+@pytest.mark.requirement("A7")
 def test_a_code_that_comes_back_ends_what_came_of_it() -> None:
     server = Server()
     code = server.code()
@@ -145,6 +148,7 @@ def test_a_used_code_without_its_verifier_ends_nothing() -> None:
     assert server.works(answer)
 
 
+@pytest.mark.requirement("A7")
 def test_of_32_at_once_at_most_one_gets_tokens_and_the_family_ends() -> None:
     server = Server()
     code = server.code()
@@ -162,6 +166,7 @@ def test_of_32_at_once_at_most_one_gets_tokens_and_the_family_ends() -> None:
     assert _grants(server) == []
 
 
+@pytest.mark.requirement("A7")
 def test_a_replay_seen_before_the_grant_is_stored_still_ends_it() -> None:
     server = Server()
     code = server.code()
@@ -192,6 +197,7 @@ def test_a_refresh_gives_a_new_pair_and_keeps_the_old_access_token() -> None:
     assert server.tokens.check(f"Bearer {first['access_token']}").scopes == ALL_SCOPES
 
 
+@pytest.mark.requirement("A9")
 def test_eight_refreshes_at_once_all_get_a_pair_that_works_a_day_later() -> None:
     server = Server()
     first = server.exchange(server.code())
@@ -205,6 +211,7 @@ def test_eight_refreshes_at_once_all_get_a_pair_that_works_a_day_later() -> None
     assert all(server.works(answer) for answer in later)
 
 
+@pytest.mark.requirement("A9")
 def test_a_used_refresh_token_is_taken_for_120_seconds() -> None:
     server = Server()
     first = server.exchange(server.code())
@@ -214,6 +221,7 @@ def test_a_used_refresh_token_is_taken_for_120_seconds() -> None:
     assert server.works(server.refresh(first["refresh_token"]))
 
 
+@pytest.mark.requirement("A9")
 def test_a_refresh_token_that_comes_back_after_120_seconds_ends_the_family() -> None:
     server = Server()
     first = server.exchange(server.code())
@@ -238,6 +246,7 @@ def test_the_grace_does_not_move_when_a_used_token_is_taken_again() -> None:
     assert refused(lambda: server.refresh(first["refresh_token"])) == "invalid_grant"
 
 
+@pytest.mark.requirement("A9")
 def test_over_ten_unused_tokens_only_the_request_is_refused() -> None:
     server = Server()
     first = server.exchange(server.code())
@@ -263,6 +272,7 @@ def test_a_grant_stays_small_through_a_year_of_refreshes() -> None:
     assert server.works(answer)
 
 
+@pytest.mark.requirement("A9")
 @pytest.mark.parametrize(
     ("days", "refreshes", "works"),
     [(89, 1, True), (90, 1, False), (60, 6, True), (61, 6, False)],
@@ -283,6 +293,7 @@ def test_a_family_ends_after_90_idle_days_or_a_year(
         assert refused(lambda: server.refresh(token)) == "invalid_grant"
 
 
+@pytest.mark.requirement("A9")
 def test_a_refresh_token_belongs_to_its_client() -> None:
     server = Server()
     answer = server.exchange(server.code())
@@ -293,6 +304,7 @@ def test_a_refresh_token_belongs_to_its_client() -> None:
     assert server.works(server.refresh(token))
 
 
+@pytest.mark.requirement("A10")
 def test_a_refresh_for_another_resource_uses_nothing_up() -> None:
     server = Server()
     token = server.exchange(server.code())["refresh_token"]
@@ -333,6 +345,7 @@ def test_a_refresh_does_not_widen_what_was_agreed() -> None:
     assert (first["scope"], second["scope"]) == ("memory:read", "memory:read")
 
 
+@pytest.mark.requirement("A8")
 def test_tokens_are_kept_as_hashes_only() -> None:
     server = Server()
     code = server.code()
@@ -354,6 +367,7 @@ def test_tokens_are_kept_as_hashes_only() -> None:
     assert digest(str(second["access_token"])) in dump
 
 
+@pytest.mark.requirement("A12")
 def test_a_parameter_sent_twice_is_refused() -> None:
     server = Server()
     sent = Parameters({"grant_type": "refresh_token"}, frozenset({"grant_type"}))
@@ -362,6 +376,7 @@ def test_a_parameter_sent_twice_is_refused() -> None:
     assert refused(lambda: server.tokens.revoke(sent, None)) == "invalid_request"
 
 
+@pytest.mark.requirement("A14")
 def test_trouble_of_the_store_is_no_error_of_the_client() -> None:
     server = Server()
     answer = server.exchange(server.code())
@@ -384,6 +399,7 @@ def test_the_client_ends_its_grant_with_either_token(name: str) -> None:
     assert _grants(server) == []
 
 
+@pytest.mark.requirement("A12")
 def test_nobody_else_ends_a_grant() -> None:
     server = Server()
     answer = server.exchange(server.code())
@@ -400,6 +416,7 @@ def test_a_revocation_names_a_token() -> None:
     assert refused(lambda: Server().revoke("")) == "invalid_request"
 
 
+@pytest.mark.requirement("C10")
 def test_two_sign_ins_of_one_client_live_side_by_side() -> None:
     server = Server()
     first, second = server.exchange(server.code()), server.exchange(server.code())
@@ -430,6 +447,7 @@ def test_a_call_without_a_bearer_token_is_told_to_sign_in(header: str | None) ->
     assert caught.value.presented is presented
 
 
+@pytest.mark.requirement("A10")
 def test_a_refresh_token_a_forgery_and_a_foreign_audience_open_nothing() -> None:
     server = Server()
     answer = server.exchange(server.code())
@@ -451,6 +469,7 @@ def test_a_refresh_token_a_forgery_and_a_foreign_audience_open_nothing() -> None
             server.tokens.check(f"Bearer {token}")
 
 
+@pytest.mark.requirement("D6")
 def test_when_dropbox_ends_the_access_every_grant_of_the_account_ends() -> None:
     server = Server()
     server.exchange(server.code())
@@ -463,6 +482,7 @@ def test_when_dropbox_ends_the_access_every_grant_of_the_account_ends() -> None:
     assert _grants(server) == [foreign]
 
 
+@pytest.mark.requirement("R4")
 def test_a_used_client_is_remembered_for_90_days_and_written_at_most_daily() -> None:
     server = Server()
     born_at = server.clock.now()
@@ -478,6 +498,7 @@ def test_a_used_client_is_remembered_for_90_days_and_written_at_most_daily() -> 
     assert server.client_store.get(CLIENT.id) == kept
 
 
+@pytest.mark.requirement("A15")
 def test_a_client_that_is_gone_is_told_to_register_again() -> None:
     server = Server()
     code = server.code()

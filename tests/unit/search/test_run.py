@@ -67,6 +67,20 @@ def test_the_paths_of_a_message_come_first_and_need_no_listing() -> None:
     assert world.embedder.inputs == ["note 2", "note 0", "note 1", "note 3"]
 
 
+def test_a_message_that_comes_after_a_write_does_not_have_its_text_paid_again() -> None:
+    world = World()
+    for name in ("plan", "copy"):
+        world.put(f"/garden/{name}.md", "one text")
+    world.search()
+    world.write("/garden/plan.md", "another text")
+
+    world.request().run.work(("/garden/plan.md",))
+    world.search()
+
+    assert world.embedder.inputs.count("another text") == 1
+    assert world.indexed() == world.folder()
+
+
 def test_a_run_leaves_the_field_to_another_run() -> None:
     world = a_folder()
     other = InMemoryLeases(world.leases, Deadline.after(100, world.clock))

@@ -1,4 +1,6 @@
+from contextlib import suppress
 from datetime import date
+from functools import partial
 
 import pytest
 
@@ -500,6 +502,33 @@ def test_a_search_that_crashed_at_any_step_is_made_good_by_the_next() -> None:
 
         assert (result.pending, result.unindexed) == (0, ()), number
         assert world.indexed() == world.folder(), number
+
+
+@pytest.mark.promise("P-208")
+def test_a_search_leaves_nothing_out_while_another_request_lists_the_folder_anew() -> None:
+    def begin_a_listing(world: World) -> None:
+        world.files.outside.reset_cursors()
+        other = world.request()
+        view = other.catalog.load()
+        world.stop_at(4)  # right after its first page is recorded
+        with suppress(Crash):
+            other.recorder.read_on(view.state, view.snapshot, other.deadline)
+        world.on_step = lambda: None
+
+    def with_a_new_note() -> World:
+        world = a_garden()
+        world.search(QUERY)
+        world.put("/garden/new.md", "a new note")
+        return world
+
+    steps = with_a_new_note()
+    for number in range(steps.steps_of(lambda: steps.search(QUERY))):
+        world = with_a_new_note()
+        world.interrupt_at(number, partial(begin_a_listing, world))
+
+        result = world.search(QUERY)
+
+        assert len(result.hits) == 4 or result.pending, number
 
 
 @pytest.mark.promise("P-213")

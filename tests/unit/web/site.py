@@ -302,6 +302,15 @@ class Browser:
             )
         )
 
+    def post(self, path: str, **form: str) -> Reply:
+        """A form of one of our pages."""
+        headers = {**FORM, "origin": self.site.base}
+        return self._kept(
+            self.site.call(
+                "POST", path, headers=headers, cookies=self._sent(), body=urlencode(form)
+            )
+        )
+
     def authorize(self, client_id: str, **query: str) -> Reply:
         return self.get("/authorize", request(client_id, **query))
 

@@ -15,6 +15,7 @@ SERVER = [
 ]
 
 
+@pytest.mark.requirement("A1")
 @pytest.mark.parametrize("path", RESOURCE)
 def test_the_resource_document_is_at_the_root_and_at_the_path(path: str) -> None:
     site = Site()
@@ -28,6 +29,7 @@ def test_the_resource_document_is_at_the_root_and_at_the_path(path: str) -> None
     assert "access-control-allow-credentials" not in reply.headers
 
 
+@pytest.mark.requirement("A1")
 @pytest.mark.parametrize("path", SERVER)
 def test_the_server_document_is_where_clients_look_for_it(path: str) -> None:
     site = Site()
@@ -46,6 +48,7 @@ def test_what_is_not_served_is_404_in_json(path: str) -> None:
     assert (reply.status, reply.json()) == (404, {"error": "Not Found"})
 
 
+@pytest.mark.requirement("A2")
 @pytest.mark.parametrize("path", ["/register", "/token", "/revoke", *RESOURCE, *SERVER])
 def test_a_browser_client_of_any_origin_may_look_and_ask(path: str) -> None:
     reply = Site().call("OPTIONS", path, headers={"origin": "https://anywhere.example"})
@@ -56,6 +59,7 @@ def test_a_browser_client_of_any_origin_may_look_and_ask(path: str) -> None:
     assert "access-control-allow-credentials" not in reply.headers
 
 
+@pytest.mark.requirement("A2")
 @pytest.mark.parametrize(
     "host",
     [
@@ -83,6 +87,7 @@ def test_a_request_for_another_host_is_421(host: str, path: str) -> None:
     assert (reply.status, reply.body) == (421, "Invalid Host header")
 
 
+@pytest.mark.requirement("A2")
 @pytest.mark.parametrize("host", ["memory.example", "MEMORY.example", "memory.example:443"])
 def test_our_own_host_is_served_and_no_address_is_made_from_it(host: str) -> None:
     reply = Site().call(
@@ -94,6 +99,7 @@ def test_our_own_host_is_served_and_no_address_is_made_from_it(host: str) -> Non
     assert reply.json() == Site().services.issuer.resource_document()
 
 
+@pytest.mark.requirement("C7")
 def test_every_answer_carries_the_headers_that_browsers_heed() -> None:
     for path in ("/", "/mcp", "/nothing", RESOURCE[0]):
         headers = Site().call("GET", path).headers
@@ -102,6 +108,7 @@ def test_every_answer_carries_the_headers_that_browsers_heed() -> None:
         assert headers["strict-transport-security"] == "max-age=63072000"
 
 
+@pytest.mark.requirement("A2")
 def test_the_documents_name_the_configured_address_and_no_other() -> None:
     reply = Site().call("GET", SERVER[0])
     urls = [str(value) for value in reply.json().values() if "://" in str(value)]

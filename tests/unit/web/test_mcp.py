@@ -20,6 +20,7 @@ def _signed_in() -> tuple[Site, str]:
     return site, site.sign_in(str(site.register()["client_id"]))["access_token"]
 
 
+@pytest.mark.requirement("M1", "A13")
 @pytest.mark.parametrize("path", ["/mcp", "/mcp/"])
 def test_both_spellings_answer_a_post_and_redirect_nobody(path: str) -> None:
     site, token = _signed_in()
@@ -36,6 +37,7 @@ def test_both_spellings_answer_a_post_and_redirect_nobody(path: str) -> None:
     )
 
 
+@pytest.mark.requirement("A1")
 @pytest.mark.parametrize("method", ["POST", "GET", "HEAD", "DELETE", "PUT"])
 def test_a_call_without_a_token_is_shown_the_way_to_the_sign_in(method: str) -> None:
     reply = Site().call(method, "/mcp")
@@ -49,6 +51,7 @@ def test_a_call_without_a_token_is_shown_the_way_to_the_sign_in(method: str) -> 
     }
 
 
+@pytest.mark.requirement("A1")
 @pytest.mark.parametrize("token", ["x", "mem_at_" + "0" * 24 + "." + "A" * 43, ""])
 def test_a_bad_token_is_401_and_called_invalid(token: str) -> None:
     reply = Site().mcp(token)
@@ -65,6 +68,7 @@ def test_an_expired_token_is_401() -> None:
     assert site.mcp(token).status == 401
 
 
+@pytest.mark.requirement("M1")
 def test_a_token_in_the_query_or_in_a_cookie_is_not_read() -> None:
     site, token = _signed_in()
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"})
@@ -82,6 +86,7 @@ def test_a_token_in_the_query_or_in_a_cookie_is_not_read() -> None:
         assert reply.status == 401
 
 
+@pytest.mark.requirement("M12")
 @pytest.mark.parametrize("method", ["GET", "HEAD", "DELETE", "PUT", "PATCH"])
 def test_with_a_token_every_method_but_post_is_405(method: str) -> None:
     site, token = _signed_in()
@@ -91,6 +96,7 @@ def test_with_a_token_every_method_but_post_is_405(method: str) -> None:
     assert (reply.status, reply.headers["allow"], reply.body) == (405, "POST, OPTIONS", "")
 
 
+@pytest.mark.requirement("A2", "M10")
 @pytest.mark.parametrize("method", ["POST", "GET", "OPTIONS"])
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://memory.example"])
 def test_a_foreign_origin_is_refused_before_anything_else(method: str, origin: str) -> None:
@@ -106,6 +112,7 @@ def test_a_foreign_origin_is_refused_before_anything_else(method: str, origin: s
     assert "access-control-allow-origin" not in reply.headers
 
 
+@pytest.mark.requirement("M10")
 def test_a_preflight_is_answered_before_the_token_check() -> None:
     reply = Site().call("OPTIONS", "/mcp", headers=ALLOWED)
 
@@ -120,6 +127,7 @@ def test_a_preflight_is_answered_before_the_token_check() -> None:
     assert "access-control-allow-credentials" not in reply.headers
 
 
+@pytest.mark.requirement("M10")
 def test_a_browser_client_of_an_allowed_origin_can_read_the_challenge() -> None:
     reply = Site().call("POST", "/mcp", headers=ALLOWED)
 
@@ -127,6 +135,7 @@ def test_a_browser_client_of_an_allowed_origin_can_read_the_challenge() -> None:
     assert reply.headers["vary"] == "Origin"
 
 
+@pytest.mark.requirement("M12")
 @pytest.mark.parametrize(
     ("content_type", "status"),
     [
@@ -143,6 +152,7 @@ def test_the_body_must_be_called_json(content_type: str, status: int) -> None:
     assert site.mcp(token, **{"content-type": content_type}).status == status
 
 
+@pytest.mark.requirement("M6")
 def test_a_body_over_4_mib_is_413() -> None:
     site, token = _signed_in()
     frame = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"x": ""}})
@@ -155,6 +165,7 @@ def test_a_body_over_4_mib_is_413() -> None:
     assert "4194304" in reply.body
 
 
+@pytest.mark.requirement("M7", "M12")
 @pytest.mark.parametrize(
     "body",
     [
@@ -177,6 +188,7 @@ def test_a_notification_is_202_and_empty() -> None:
     assert (reply.status, reply.body) == (202, "")
 
 
+@pytest.mark.requirement("M12")
 def test_a_stale_session_id_is_ignored_and_never_sent_back() -> None:
     site, token = _signed_in()
 
@@ -200,6 +212,7 @@ def _call(tool: str) -> Mapping[str, object]:
     return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
 
 
+@pytest.mark.requirement("C8")
 def test_a_tool_beyond_the_scope_is_403_with_the_scopes() -> None:
     site = Site()
     client_id = str(site.register()["client_id"])
@@ -216,6 +229,7 @@ def test_a_tool_beyond_the_scope_is_403_with_the_scopes() -> None:
     }
 
 
+@pytest.mark.requirement("D6")
 def test_when_dropbox_ends_the_access_the_account_is_unlinked_and_every_grant_ends() -> None:
     site = Site()
     client_id = str(site.register()["client_id"])

@@ -20,6 +20,7 @@ def test_the_configured_host_is_admitted(values: list[str]) -> None:
     assert PUBLIC.admits_host(values)
 
 
+@pytest.mark.requirement("A2")
 @pytest.mark.parametrize(
     "value",
     [
@@ -55,6 +56,7 @@ def test_no_origin_and_a_listed_one_are_admitted(origin: str | None) -> None:
     assert PUBLIC.admits_origin(origin)
 
 
+@pytest.mark.requirement("A2")
 @pytest.mark.parametrize(
     "origin",
     [

@@ -35,6 +35,7 @@ def _client(site: Site, **members: object) -> str:
     return str(site.register(**members)["client_id"])
 
 
+@pytest.mark.requirement("A8", "C9")
 def test_a_person_signs_in_and_the_client_gets_tokens_that_work_at_once() -> None:
     site = Site()
     client_id = _client(site)
@@ -54,6 +55,7 @@ def test_a_person_signs_in_and_the_client_gets_tokens_that_work_at_once() -> Non
     assert site.signed_in == [ALICE]
 
 
+@pytest.mark.requirement("A10")
 @pytest.mark.parametrize("resource", ["", f"{BASE}/mcp", f"{BASE}/mcp/", BASE])
 def test_a_fresh_token_works_whatever_the_client_called_the_resource(resource: str) -> None:
     site = Site()
@@ -86,6 +88,7 @@ def test_a_sign_in_that_cannot_be_announced_is_complete_all_the_same() -> None:
     assert Browser(site).sign_in(_client(site))
 
 
+@pytest.mark.requirement("A5")
 @pytest.mark.parametrize(
     "changed",
     [
@@ -111,6 +114,7 @@ def test_an_unknown_client_or_a_foreign_redirect_sends_the_browser_nowhere(
     assert site.transactions.records == {}
 
 
+@pytest.mark.requirement("A5")
 @pytest.mark.parametrize("name", ["client_id", "redirect_uri"])
 def test_two_clients_or_redirects_send_the_browser_nowhere(name: str) -> None:
     site = Site()
@@ -121,6 +125,7 @@ def test_two_clients_or_redirects_send_the_browser_nowhere(name: str) -> None:
     assert (reply.status, "location" in reply.headers) == (400, False)
 
 
+@pytest.mark.requirement("A5", "A6", "A10", "A11")
 @pytest.mark.parametrize(
     ("changed", "error"),
     [
@@ -170,6 +175,7 @@ def test_prompt_and_offline_access_are_no_trouble(scope: str) -> None:
     assert consent.status == 200
 
 
+@pytest.mark.requirement("A11")
 def test_the_issuer_is_named_once_even_if_the_redirect_names_one() -> None:
     site = Site()
     uri = "https://app.example/cb?iss=https://evil.example&state=z&keep=1"
@@ -193,6 +199,7 @@ def test_an_answer_to_a_request_without_a_state_has_none() -> None:
     assert reply.query() == {"error": ["invalid_scope"], "iss": [BASE]}
 
 
+@pytest.mark.requirement("A3")
 @pytest.mark.parametrize("uri", ["http://127.0.0.1:51004/callback", "http://127.0.0.1/callback"])
 def test_a_loopback_client_may_come_back_to_any_port(uri: str) -> None:
     site = Site()
@@ -204,6 +211,7 @@ def test_a_loopback_client_may_come_back_to_any_port(uri: str) -> None:
     assert browser.return_from_dropbox(approved).headers["location"].startswith(f"{uri}?code=")
 
 
+@pytest.mark.requirement("C1")
 def test_the_consent_page_is_shown_every_time() -> None:
     site = Site()
     client_id = _client(site)
@@ -221,6 +229,7 @@ def _shown(reply: Reply) -> str:
     return " ".join(unescape(text).split())
 
 
+@pytest.mark.requirement("C2")
 def test_the_consent_page_says_who_asks_and_where_the_answer_goes() -> None:
     site = Site()
 
@@ -234,6 +243,7 @@ def test_the_consent_page_says_who_asks_and_where_the_answer_goes() -> None:
     assert "on this device" not in shown
 
 
+@pytest.mark.requirement("C2")
 def test_the_consent_page_names_the_host_that_vouches_for_a_document() -> None:
     site = Site(documents=InMemoryClientDocuments({DOCUMENT_URL: DOCUMENT}))
 
@@ -243,6 +253,7 @@ def test_the_consent_page_names_the_host_that_vouches_for_a_document() -> None:
     assert "unverified" not in shown
 
 
+@pytest.mark.requirement("C2")
 @pytest.mark.parametrize(
     ("uri", "destination"),
     [
@@ -260,6 +271,7 @@ def test_the_consent_page_warns_of_a_program_on_the_device(uri: str, destination
     assert "a program on this device" in shown
 
 
+@pytest.mark.requirement("C2")
 @pytest.mark.parametrize(
     ("name", "shown"),
     [
@@ -281,6 +293,7 @@ def test_a_client_cannot_write_on_the_consent_page(name: str, shown: str) -> Non
     assert "<img" not in consent.body
 
 
+@pytest.mark.requirement("R6")
 def test_the_logo_of_a_client_is_not_shown() -> None:
     site = Site()
 
@@ -289,6 +302,7 @@ def test_the_logo_of_a_client_is_not_shown() -> None:
     assert "evil.example" not in consent.body
 
 
+@pytest.mark.requirement("C7")
 def test_a_page_may_load_and_run_nothing_and_its_form_may_lead_anywhere() -> None:
     site = Site()
     consent = Browser(site).authorize(_client(site))
@@ -314,6 +328,7 @@ def test_a_page_may_load_and_run_nothing_and_its_form_may_lead_anywhere() -> Non
     assert "<script" not in consent.body
 
 
+@pytest.mark.requirement("C8")
 def test_read_only_is_a_choice_and_holds_for_the_token() -> None:
     site = Site()
     client_id = _client(site)
@@ -328,6 +343,7 @@ def test_read_only_is_a_choice_and_holds_for_the_token() -> None:
     assert _called(site, token, "write").status == 403
 
 
+@pytest.mark.requirement("C8")
 def test_a_client_that_asks_to_read_gets_no_more() -> None:
     site = Site()
     client_id = _client(site)
@@ -358,6 +374,7 @@ def test_a_person_who_declines_sends_the_client_away() -> None:
     assert browser.approve(consent).status == 403
 
 
+@pytest.mark.requirement("C3")
 def test_cookies_are_few_and_bound_to_our_host() -> None:
     site = Site()
     browser = Browser(site)
@@ -384,6 +401,7 @@ def test_over_plain_http_cookies_go_without_prefix() -> None:
     ]
 
 
+@pytest.mark.requirement("C3")
 def test_two_tabs_do_not_disturb_each_other() -> None:
     site = Site()
     client_id = _client(site)
@@ -396,6 +414,7 @@ def test_two_tabs_do_not_disturb_each_other() -> None:
         assert "code" in browser.return_from_dropbox(approved).query()
 
 
+@pytest.mark.requirement("C3")
 def test_a_form_is_good_once() -> None:
     site = Site()
     browser = Browser(site)
@@ -414,6 +433,7 @@ def test_a_form_is_good_for_ten_minutes() -> None:
     assert browser.approve(consent).status == 403
 
 
+@pytest.mark.requirement("C3")
 def test_a_form_from_another_browser_or_without_its_cookie_is_refused_and_not_used_up() -> None:
     site = Site()
     client_id = _client(site)
@@ -429,6 +449,7 @@ def test_a_form_from_another_browser_or_without_its_cookie_is_refused_and_not_us
     assert browser.approve(consent).status == 303
 
 
+@pytest.mark.requirement("A2", "C3")
 @pytest.mark.parametrize("origin", ["https://evil.example", "null"])
 def test_a_form_sent_from_another_site_is_refused(origin: str) -> None:
     site = Site()
@@ -451,6 +472,7 @@ def test_a_form_in_another_format_is_refused(content_type: str) -> None:
     assert reply.status == 400
 
 
+@pytest.mark.requirement("C4")
 def test_the_state_for_dropbox_does_not_exist_before_consent() -> None:
     site = Site()
     browser = Browser(site)
@@ -464,6 +486,7 @@ def test_the_state_for_dropbox_does_not_exist_before_consent() -> None:
     assert reply.status == 403
 
 
+@pytest.mark.requirement("C4")
 def test_consent_of_one_browser_cannot_be_completed_in_another() -> None:
     site = Site()
     client_id = _client(site)
@@ -478,6 +501,7 @@ def test_consent_of_one_browser_cannot_be_completed_in_another() -> None:
     assert (site.codes.records, site.accounts.get(ALICE)) == ({}, None)
 
 
+@pytest.mark.requirement("C4")
 def test_a_return_from_dropbox_is_good_once_and_for_ten_minutes() -> None:
     site = Site()
     client_id = _client(site)
@@ -491,6 +515,7 @@ def test_a_return_from_dropbox_is_good_once_and_for_ten_minutes() -> None:
     assert browser.return_from_dropbox(late).status == 403
 
 
+@pytest.mark.requirement("C5")
 def test_dropbox_is_asked_with_a_verifier_of_its_own_that_nothing_at_rest_gives_away() -> None:
     site = Site()
     browser = Browser(site)
@@ -529,6 +554,7 @@ def test_a_code_that_dropbox_does_not_take_is_the_end_of_the_sign_in() -> None:
     assert site.codes.records == {}
 
 
+@pytest.mark.requirement("A14")
 def test_trouble_at_dropbox_is_called_trouble() -> None:
     site = Site()
     browser = Browser(site)
@@ -538,6 +564,7 @@ def test_trouble_at_dropbox_is_called_trouble() -> None:
     assert browser.return_from_dropbox(approved).query()["error"] == ["temporarily_unavailable"]
 
 
+@pytest.mark.requirement("C5")
 def test_a_dropbox_that_allows_too_little_is_a_clear_page_and_no_grant() -> None:
     site = Site()
     site.dropbox.scopes = DROPBOX_SCOPES - {"files.content.write"}
@@ -570,6 +597,7 @@ def test_a_query_that_cannot_be_read_is_no_crash(query: str) -> None:
     assert browser.get("/dropbox/callback", query).status == 400
 
 
+@pytest.mark.requirement("C6")
 def test_nothing_that_dropbox_gave_reaches_the_client_or_the_browser() -> None:
     site = Site()
     client_id = _client(site)
@@ -584,6 +612,7 @@ def test_nothing_that_dropbox_gave_reaches_the_client_or_the_browser() -> None:
     assert [secret for secret in site.dropbox.made if secret in given] == []
 
 
+@pytest.mark.requirement("C10")
 def test_two_installations_of_one_client_stay_signed_in() -> None:
     site = Site(documents=InMemoryClientDocuments({DOCUMENT_URL: DOCUMENT}))
 
@@ -591,3 +620,43 @@ def test_two_installations_of_one_client_stay_signed_in() -> None:
 
     assert site.mcp(first["access_token"]).status == 200
     assert site.mcp(second["access_token"]).status == 200
+
+
+@pytest.mark.requirement("C8")
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        ("", ()),
+        ("garden", ("garden",)),
+        (" garden ,, Cafe\u0301,garden", ("garden", "Caf\u00e9")),
+        ("garden, all", ()),
+    ],
+)
+def test_a_person_may_name_the_workspaces_that_a_client_may_use(
+    written: str, kept: tuple[str, ...]
+) -> None:
+    site = Site()
+    client_id = _client(site)
+    browser = Browser(site)
+    consent = browser.authorize(client_id)
+    form = {"token": form_token(consent), "decision": "approve", "workspaces": written}
+    code = browser.return_from_dropbox(browser.submit(form)).query()["code"][0]
+    site.post("/token", exchange(client_id, code))
+
+    [grant] = site.grants.records.values()
+
+    assert grant.workspaces == kept
+
+
+def test_too_many_workspaces_are_refused_and_the_form_stays_good() -> None:
+    site = Site()
+    browser = Browser(site)
+    consent = browser.authorize(_client(site))
+    form = {"token": form_token(consent), "decision": "approve"}
+    many = ",".join(f"w{number}" for number in range(21))
+
+    refused = browser.submit(form | {"workspaces": many})
+
+    assert refused.status == 400
+    assert "Go back and name fewer." in _shown(refused)
+    assert browser.submit(form).status == 303

@@ -7,6 +7,7 @@ import pytest
 from tests.unit.web.site import CALLBACK, FORM, Browser, Site, exchange
 
 
+@pytest.mark.requirement("R4")
 def test_registration_answers_201_twice_for_the_same_program() -> None:
     site = Site()
 
@@ -25,6 +26,7 @@ def test_a_bad_registration_is_400_with_a_code(body: str) -> None:
     assert reply.headers["cache-control"] == "no-store"
 
 
+@pytest.mark.requirement("A12")
 @pytest.mark.parametrize(
     "content_type",
     [
@@ -46,6 +48,7 @@ def test_only_a_form_is_taken(path: str, content_type: str) -> None:
     assert (reply.status, reply.json()) == (400, {"error": "invalid_request"})
 
 
+@pytest.mark.requirement("A12")
 @pytest.mark.parametrize(
     "body",
     [
@@ -62,6 +65,7 @@ def test_a_form_that_is_ambiguous_or_too_large_is_refused(body: str) -> None:
     assert (reply.status, reply.json()) == (400, {"error": "invalid_request"})
 
 
+@pytest.mark.requirement("A15")
 def test_an_unknown_client_is_401_and_is_told_nothing_more() -> None:
     site = Site()
 
@@ -85,6 +89,7 @@ def test_a_client_with_a_secret_gets_tokens_and_without_it_none(method: str) -> 
     assert site.post("/token", form | {"client_secret": str(client["client_secret"])}).status == 200
 
 
+@pytest.mark.requirement("A14")
 def test_trouble_of_a_store_is_503_and_the_token_stays_good() -> None:
     site = Site()
     client_id = str(site.register()["client_id"])
@@ -104,6 +109,7 @@ def test_trouble_of_a_store_is_503_and_the_token_stays_good() -> None:
     assert site.post("/token", form).status == 200
 
 
+@pytest.mark.requirement("A8")
 def test_a_revoked_token_is_refused_by_the_next_call() -> None:
     site = Site()
     client_id = str(site.register()["client_id"])
@@ -122,6 +128,7 @@ def test_revoking_an_unknown_token_is_200() -> None:
     assert site.post("/revoke", {"client_id": client_id, "token": "x"}).status == 200
 
 
+@pytest.mark.requirement("A2")
 def test_no_answer_to_a_client_reads_or_sets_a_cookie() -> None:
     site = Site()
     client_id = str(site.register()["client_id"])

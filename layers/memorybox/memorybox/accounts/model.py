@@ -44,7 +44,8 @@ class Account:
     """The stored record of a person.
 
     `link` counts their sign-ins with Dropbox: what was learnt under one link never changes the
-    record of a later one. An account is linked while it has a refresh token.
+    record of a later one. An account is linked while it has a refresh token; `unlinked_at` says
+    since when it has none.
     """
 
     id: AccountId
@@ -53,6 +54,7 @@ class Account:
     term_key: bytes = field(repr=False)
     refresh_token: bytes | None = field(repr=False)
     access: SealedAccess | None
+    unlinked_at: datetime | None = None
 
     @property
     def is_linked(self) -> bool:

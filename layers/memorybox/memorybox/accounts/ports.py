@@ -4,6 +4,7 @@ Every method may raise `Unavailable`: nothing is known about its effect, and it 
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
 from memorybox.accounts.model import (
@@ -25,7 +26,7 @@ class Accounts(Protocol):
     def link(self, signed_in: SignedIn) -> Account:
         """Store a sign-in and return the record as it is now.
 
-        Makes the record if it is missing. `link` becomes greater than before. The term key is kept
+        Makes the record if it is missing; an unlinked one is linked again. `link` becomes greater than before. The term key is kept
         if there is one, and so is the refresh token if `signed_in` has none. Other attributes of
         the item (cursor, markers) are left alone.
         """
@@ -33,8 +34,11 @@ class Accounts(Protocol):
     def keep_access(self, account: Account, access: SealedAccess) -> None:
         """Store a fresh access token, if the stored link is still `account.link`; else nothing."""
 
-    def unlink(self, account: Account) -> None:
-        """Drop both tokens, if the stored link is still `account.link`; else nothing."""
+    def unlink(self, account: Account, *, at: datetime) -> None:
+        """Drop both tokens, if the stored link is still `account.link`; else nothing.
+
+        The account is unlinked since `at`, or since an earlier time that is stored already.
+        """
 
 
 class DropboxSignIn(Protocol):

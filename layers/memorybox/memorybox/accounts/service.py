@@ -92,7 +92,7 @@ class Connections:
         """
         held = self._held.pop(account_id, None)
         if held is not None:
-            self.accounts.unlink(held.account)
+            self.accounts.unlink(held.account, at=self.clock.now())
 
     def disconnect(self, account_id: AccountId) -> None:
         """End our access to this Dropbox. The files in it stay."""
@@ -120,7 +120,7 @@ class Connections:
             )
         except SignInEnded:
             # Either the record says so from now on, or the person has signed in again meanwhile.
-            self.accounts.unlink(account)
+            self.accounts.unlink(account, at=self.clock.now())
             return self._renewed(account_id, refused)
         except Unavailable:
             if stored is None or stored.secret == refused or stored.expires_at <= self.clock.now():

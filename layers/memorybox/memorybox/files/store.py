@@ -46,6 +46,8 @@ class FileStore(Protocol):
         """The version with this content that directly followed `base` (None: made the file).
 
         None if there is no such version. Tells whether an upload with a lost answer took effect.
+        Raises OutcomeUnknown if a file was made with this content and is gone from here: it may
+        have been that upload's.
         """
 
     def changes(self, cursor: Cursor | None) -> ChangePage:

@@ -42,6 +42,7 @@ from memorybox.oauth.opaque import (
 from memorybox.oauth.parameters import Parameters
 from memorybox.oauth.redirects import is_allowed, is_registered, with_answer
 from memorybox.oauth.store import CodeStore, TransactionStore
+from memorybox.oauth.workspaces import workspaces_of
 
 STEP_LIFE = timedelta(minutes=10)
 CODE_LIFE = timedelta(seconds=60)
@@ -133,11 +134,16 @@ class Authorizations:
         form_browser: str | None,
         browser: str | None,
         read_only: bool,
+        workspaces: str = "",
     ) -> GoToDropbox:
-        """The person agrees. `browser` is the cookie of an earlier approval, if there is one."""
+        """The person agrees. `browser` is the cookie of an earlier approval, if there is one.
+
+        `workspaces` are names with commas between them. Raises Refused if they cannot be.
+        """
+        named = workspaces_of(workspaces)
         request = self._asked(form_token, form_browser)
         scopes = READ_ONLY if read_only else request.scopes
-        return self._go_to_dropbox(browser, replace(request, scopes=scopes))
+        return self._go_to_dropbox(browser, replace(request, scopes=scopes, workspaces=named))
 
     def visit(self, *, browser: str | None) -> GoToDropbox:
         """The person wants to see their own account, and Dropbox tells who they are."""

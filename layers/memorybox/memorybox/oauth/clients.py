@@ -28,7 +28,6 @@ from memorybox.oauth.metadata import scope_text
 from memorybox.oauth.model import ALL_SCOPES, AuthMethod, Client, Origin
 from memorybox.oauth.opaque import Random, digest, new_id, new_secret, same
 from memorybox.oauth.parameters import Parameters
-from memorybox.oauth.redirects import destination
 from memorybox.oauth.store import ClientStore
 from memorybox.settings import ConfiguredClient
 
@@ -66,7 +65,7 @@ class Clients:
         """
         members = _members(body)
         method, uris = _auth_method(members), _redirect_uris(members)
-        if self.redirect_hosts and not self.redirect_hosts.issuperset(map(destination, uris)):
+        if self.redirect_hosts and not self.redirect_hosts.issuperset(map(redirects.host_of, uris)):
             raise OAuthError("invalid_redirect_uri", "a host that is not on the list")
         self.registrations.enter()
         now = self.clock.now()

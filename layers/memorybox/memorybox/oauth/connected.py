@@ -23,6 +23,7 @@ class ConnectedClient:
     grant_id: str
     name: str
     may_write: bool
+    workspaces: tuple[str, ...]
     since: datetime
     renewed_at: datetime
 
@@ -44,6 +45,7 @@ class ConnectedClients:
                 grant_id=grant.id,
                 name=self.clients.name_of(grant.client_id),
                 may_write=WRITE in grant.scopes,
+                workspaces=grant.workspaces,
                 since=grant.created_at,
                 renewed_at=grants.renewed_at(grant),
             )

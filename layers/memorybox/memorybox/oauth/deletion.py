@@ -2,13 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from memorybox.accounts.model import AccountId
 from memorybox.accounts.ports import Belongings
 from memorybox.accounts.service import Connections
 from memorybox.clock import Clock
 from memorybox.oauth.store import GrantStore
+
+
+UNLINKED_LIFE = timedelta(days=30)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,16 @@ class Deletion:
     connections: Connections
     belongings: Callable[[AccountId], Belongings]
     clock: Clock
+
+    def forget_unlinked(self, account: AccountId) -> None:
+        """Remove what is kept of an account that has been without access to Dropbox for long.
+
+        Its grants end with their next use.
+        """
+        stored = self.connections.accounts.get(account)
+        since = stored.unlinked_at if stored else None
+        if since is not None and self.clock.now() - since > UNLINKED_LIFE:
+            self.belongings(account).remove()
 
     def delete(self, account: AccountId) -> Receipt:
         """Remove everything. Raises Unavailable when it could not be finished: do it again."""

@@ -17,7 +17,14 @@ IDLE_LIFE = timedelta(days=90)
 WHOLE_LIFE = timedelta(days=365)
 MAX_ACCESS = 10
 MAX_UNUSED = 10
-MAX_USED = 32
+"""Pairs that one used token may give while none of them is used: enough for every race."""
+
+MAX_KEPT = 32
+"""Of the refresh tokens that were used, and of those that were not.
+
+A lost answer leaves a token behind that nobody has. Were those counted, a year of such losses would
+lock out a client that did nothing wrong; so the oldest of them are forgotten.
+"""
 
 _TOKEN = re.compile(r"mem_[ar]t_(?P<grant>[0-9a-f]{24})\.[A-Za-z0-9_-]{43}")
 
@@ -59,6 +66,7 @@ def begin(
         expires_at=now + IDLE_LIFE,
         version=1,
         written_by=request_id,
+        workspaces=code.request.workspaces,
     )
 
 
@@ -71,7 +79,8 @@ def rotate(
     key = digest(used)
     refresh = {**grant.refresh, key: grant.refresh[key] or now, digest(pair.refresh): None}
     spent = [key for key, used_at in refresh.items() if used_at is not None]
-    forgotten = set(spent[:-MAX_USED])
+    unused = [key for key, used_at in refresh.items() if used_at is None]
+    forgotten = {*spent[:-MAX_KEPT], *unused[:-MAX_KEPT]}
     return replace(
         grant,
         access=dict(live[-MAX_ACCESS:]),
@@ -94,8 +103,11 @@ def has_token(grant: Grant, token: str) -> bool:
     return digest(token) in (*grant.access, *grant.refresh)
 
 
-def count_unused(grant: Grant) -> int:
-    return sum(used_at is None for used_at in grant.refresh.values())
+def count_unused_since(grant: Grant, token: str) -> int:
+    """How many unused refresh tokens are younger than `token`."""
+    keys = list(grant.refresh)
+    younger = keys[keys.index(digest(token)) + 1 :]
+    return sum(grant.refresh[key] is None for key in younger)
 
 
 def renewed_at(grant: Grant) -> datetime:

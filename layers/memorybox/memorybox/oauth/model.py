@@ -50,7 +50,10 @@ class Client:
 
 @dataclass(frozen=True, slots=True)
 class AuthorizationRequest:
-    """A request to `/authorize` that passed every check."""
+    """A request to `/authorize` that passed every check.
+
+    `workspaces` is what the person narrows it to; without any, it is for all.
+    """
 
     client_id: str
     redirect_uri: str
@@ -58,6 +61,7 @@ class AuthorizationRequest:
     challenge: str
     resource: str
     scopes: Scopes
+    workspaces: tuple[str, ...] = ()
 
 
 class Step(StrEnum):
@@ -106,7 +110,7 @@ class Grant:
 
     `access` maps hash to expiry. `refresh` maps hash to the moment it was used, None while unused;
     both are in the order the tokens were made. `written_by` names the request that wrote this
-    `version`.
+    `version`. Without `workspaces` it is for all of them.
     """
 
     id: str
@@ -120,6 +124,7 @@ class Grant:
     expires_at: datetime
     version: int
     written_by: str
+    workspaces: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

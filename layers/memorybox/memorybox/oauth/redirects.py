@@ -48,6 +48,11 @@ def destination(uri: str) -> str:
     return authority if scheme in ("http", "https") else f"{scheme}://{authority}"
 
 
+def host_of(uri: str) -> str:
+    """The destination without a port."""
+    return re.sub(r":[0-9]+$", "", destination(uri))
+
+
 def with_answer(uri: str, answer: Mapping[str, str]) -> str:
     """`uri` with each parameter of `answer` in its query exactly once; the rest stays as it is."""
     base, _, query = uri.partition("?")

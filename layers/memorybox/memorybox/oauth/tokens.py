@@ -147,7 +147,7 @@ class Tokens:
         if now - used_at > grants.REUSE_GRACE:
             self.grants.end(grant.id)
             raise _invalid_grant("used token came back")
-        if grants.count_unused(grant) >= grants.MAX_UNUSED:
+        if grants.count_unused_since(grant, token) >= grants.MAX_UNUSED:
             raise _invalid_grant("too many unused tokens")
         return grant
 

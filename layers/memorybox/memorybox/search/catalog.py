@@ -47,17 +47,23 @@ class Catalog:
         return View(state, Snapshot(state.tail, packs), is_complete=False)
 
     def catch_up(self, deadline: Deadline) -> View:
-        """Record what changed in Dropbox, until `deadline`, and load. One load if nothing did."""
+        """Record what changed in Dropbox, until `deadline`, and load. One load if nothing did.
+
+        If somebody else read on meanwhile, it begins again: of a listing from the start that is
+        under way, the index shows a part only.
+        """
         while True:
             view = self.load()
             with suppress(CursorMoved):
                 reading = self.recorder.read_on(view.state, view.snapshot, deadline)
-                if reading.cursor != view.state.cursor:
+                at = reading.cursor
+                if view.state.cursor != at:
                     view = self.load()
                 if view.state.unlisted:
-                    self.recorder.look(view.state.unlisted, view.state.cursor)
+                    at = self.recorder.look(view.state.unlisted, at)
                     view = self.load()
-                return replace(view, is_complete=reading.is_complete)
+                if view.state.cursor == at:
+                    return replace(view, is_complete=reading.is_complete)
 
     def discard(self, lost: PackLost) -> None:
         """Let the next catch-up list the app folder from the start and find the files again."""

@@ -138,11 +138,13 @@ class CatchUp:
         if entry is None or not entry.is_due(self.recipe, self.clock.now().date()):
             return None
         seen = entry.seen
-        if twin := twins.get(seen.content_hash):
-            path, indexed = twin
-            return self.indexer.drafter.moved(indexed, source=path, seen=seen)
-        if seen.size > MAX_FILE:
-            return Skipped(seen.rev, seen.content_hash, SkipReason.TOO_LARGE)
+        # A result that is there may be that of a write which no listing has shown yet.
+        if entry.settled is None:
+            if twin := twins.get(seen.content_hash):
+                path, indexed = twin
+                return self.indexer.drafter.moved(indexed, source=path, seen=seen)
+            if seen.size > MAX_FILE:
+                return Skipped(seen.rev, seen.content_hash, SkipReason.TOO_LARGE)
         try:
             stored = self.files.read(FileRef.at(seen.path_lower), MAX_FILE)
         except FileTooLarge:

@@ -95,7 +95,10 @@ class Search:
         with self.leases.indexer(start_until) as is_ours:
             if is_ours:
                 self.catch_up.run(self.catalog.load(), scope)
-        return replace(self.catalog.load(), is_complete=view.is_complete)
+        now = self.catalog.load()
+        if now.state.cursor != view.state.cursor:
+            return self.catalog.catch_up(start_until)  # others read on, perhaps not to the end
+        return replace(now, is_complete=view.is_complete)
 
     def _answer(
         self, view: View, workspace: str | None, query: str, vector: bytes | None, limit: int

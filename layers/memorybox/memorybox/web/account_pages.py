@@ -21,6 +21,8 @@ MOST_NAMED = 50
 """Files that are named as not indexed. The page stays small, whatever the folder holds."""
 
 _METER = 1_000
+_LEAST_SHARE = 0.001
+_LEAST_DOLLARS = Decimal("0.01")
 _REASONS = {
     SkipReason.TOO_LARGE: "has over 1,000,000 bytes. Split it to make it findable.",
     SkipReason.NOT_UTF8: "is not UTF-8 text. Save it as UTF-8 to make it findable.",
@@ -109,16 +111,14 @@ def _unindexed(files: Sequence[Unindexed]) -> Markup:
     if not files:
         return Markup("")
     rows = [
-        render("account_unindexed_row", path=f"{file.workspace}/{file.path}", why=_why(file))
+        render(
+            "account_unindexed_row", path=f"{file.workspace}/{file.path}", why=_REASONS[file.reason]
+        )
         for file in files[:MOST_NAMED]
     ]
     more = len(files) - MOST_NAMED
     ending = render("paragraph", text=f"And {more:,} more.") if more > 0 else Markup("")
     return render("account_unindexed", rows=joined(rows), more=ending)
-
-
-def _why(file: Unindexed) -> str:
-    return _REASONS[file.reason]
 
 
 def _meter(spent: int, cap: int, price: Decimal, today: date) -> Markup:
@@ -130,8 +130,8 @@ def _meter(spent: int, cap: int, price: Decimal, today: date) -> Markup:
         width=str(max(round(_METER * share), 4 if spent else 0)),
         spent=_in_words(spent),
         cap=_in_words(cap),
-        percent=f"{100 * share:.1f}",
-        dollars=f"{dollars:.2f}",
+        percent=f"{100 * share:.1f} %" if share >= _LEAST_SHARE else "less than 0.1 %",
+        dollars=f"about ${dollars:.2f}" if dollars >= _LEAST_DOLLARS else "less than $0.01",
         new=f"{new.day} {new:%B}",
     )
 
@@ -146,13 +146,18 @@ def _client(client: ConnectedClient, token: str) -> Markup:
     return render(
         "account_client",
         name=client.name,
-        may="may read and write" if client.may_write else "may only read",
+        may=_may(client),
         since=_day(client.since),
         renewed=_day(client.renewed_at),
         token=token,
         id=client.grant_id,
         limit=render("account_limit", name=client.name) if client.may_write else Markup(""),
     )
+
+
+def _may(client: ConnectedClient) -> str:
+    may = "may read and write" if client.may_write else "may only read"
+    return f"{may} in {', '.join(client.workspaces)}" if client.workspaces else may
 
 
 def _counted(count: int, what: str) -> str:
@@ -166,4 +171,4 @@ def _in_words(tokens: int) -> str:
 
 
 def _day(moment: datetime) -> str:
-    return f"{moment.day} {moment:%B %Y}"
+    return f"{moment.day} {moment:%b %Y}"

@@ -7,10 +7,11 @@ from datetime import timedelta
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from memorybox.mcp.toolset import Example, Tool, Toolset
+from memorybox.mcp.toolset import Example, Tool, ToolResult, Toolset
 from memorybox.web.html import Markup, content_of, joined, page, render
 from memorybox.web.services import Services
 
+_LINE = 72
 _SECURITY_TXT_LIFE = timedelta(days=180)
 _KEPT = {"cache-control": "public, max-age=86400"}
 
@@ -120,7 +121,27 @@ def _arguments(schema: Mapping[str, object]) -> list[Markup]:
 def _example(example: Example) -> Markup:
     return render(
         "example",
-        arguments=json.dumps(example.arguments, ensure_ascii=False, indent=2),
-        outcome="Error" if example.result.is_error else "Result",
-        results=joined([render("result", text=text) for text in example.result.texts]),
+        arguments=_json(example.arguments),
+        results=joined(_results(example.result)),
     )
+
+
+def _results(result: ToolResult) -> list[Markup]:
+    """Each block under a heading of its own; blocks are counted if there are several."""
+    heading = "Error" if result.is_error else "Result"
+    return [
+        render(
+            "result",
+            heading=f"{heading}, block {n}" if len(result.texts) > 1 else heading,
+            text=text,
+        )
+        for n, text in enumerate(result.texts, 1)
+    ]
+
+
+def _json(arguments: Mapping[str, object]) -> str:
+    """On one line if it is short."""
+    line = json.dumps(arguments, ensure_ascii=False)
+    if len(line) <= _LINE:
+        return f"{{ {line[1:-1]} }}"
+    return json.dumps(arguments, ensure_ascii=False, indent=2)

@@ -51,6 +51,7 @@ def router(services: Services) -> APIRouter:
                 form_browser=form_browser,
                 browser=cookies.approval.read(request),
                 read_only=form.get("access") == "read",
+                workspaces=form.get("workspaces") or "",
             )
         )
         response = redirect(303, approved.url)

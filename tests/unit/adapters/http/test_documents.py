@@ -72,6 +72,7 @@ def _answer(
     return "\r\n".join(lines).encode() + body
 
 
+@pytest.mark.requirement("R2")
 def test_a_document_comes_from_the_address_that_was_looked_at() -> None:
     host = Host(_answer(b'{"a":', "Cache-Control: public, max-age=600"), b"1}")
 
@@ -94,6 +95,7 @@ def test_a_document_comes_from_the_address_that_was_looked_at() -> None:
     ]
 
 
+@pytest.mark.requirement("R1")
 @pytest.mark.parametrize(
     ("header", "seconds"),
     [
@@ -110,6 +112,7 @@ def test_a_document_is_fresh_for_as_long_as_its_headers_say(header: str, seconds
     assert Host(_answer(b"{}", header)).fetch().fresh_for == timedelta(seconds=seconds)
 
 
+@pytest.mark.requirement("R2")
 @pytest.mark.parametrize(
     "addresses",
     [
@@ -139,6 +142,7 @@ def test_5_kb_are_read_and_chunks_are_joined() -> None:
     assert Host(_chunked(b"x" * 5120)).fetch().body == b"x" * 5120
 
 
+@pytest.mark.requirement("R1")
 @pytest.mark.parametrize(
     "received",
     [
@@ -165,11 +169,13 @@ def test_anything_but_a_small_json_answer_is_refused(received: bytes) -> None:
     assert host.closed == 1
 
 
+@pytest.mark.requirement("R1")
 def test_an_endless_answer_is_left() -> None:
     with pytest.raises(DocumentUnavailable, match="too large"):
         Host(*[_answer(), *[b"x" * 4096] * 10_000]).fetch()
 
 
+@pytest.mark.requirement("R1")
 def test_a_dripping_answer_is_left_after_5_seconds() -> None:
     host = Host(*[b"H"] * 100, seconds=0.5)
 

@@ -14,11 +14,13 @@ REFUSED = """
 ACCEPTED = "8.8.8.8 1.1.1.1 2606:4700::1111 2a00:1450:4001:81b::200e"
 
 
+@pytest.mark.requirement("R2")
 @pytest.mark.parametrize("address", REFUSED.split())
 def test_an_address_that_is_private_special_or_embeds_another_is_refused(address: str) -> None:
     assert not is_public(address)
 
 
+@pytest.mark.requirement("R2")
 @pytest.mark.parametrize("address", ACCEPTED.split())
 def test_a_plain_public_address_is_accepted(address: str) -> None:
     assert is_public(address)

@@ -1,6 +1,7 @@
 """The account records on DynamoDB."""
 
 from contextlib import suppress
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -40,7 +41,7 @@ class DynamoAccounts:
             "access": _access_map(signed_in.access),
         }
         if signed_in.refresh_token is not None:
-            change += ", refresh_token = :refresh_token"
+            change += ", refresh_token = :refresh_token REMOVE unlinked_at"
             values["refresh_token"] = signed_in.refresh_token
         account_id = signed_in.account_id
         item = self._table(account_id).apply(update(_key(account_id), change, **values))
@@ -58,13 +59,15 @@ class DynamoAccounts:
             ),
         )
 
-    def unlink(self, account: Account) -> None:
+    def unlink(self, account: Account, *, at: datetime) -> None:
         self._change(
             account,
             update(
                 _key(account.id),
-                "REMOVE refresh_token, access_token",
+                "SET unlinked_at = if_not_exists(unlinked_at, :at)"
+                " REMOVE refresh_token, access_token",
                 "link = :link",
+                at=stamp(at),
                 link=account.link,
             ),
         )
@@ -94,4 +97,5 @@ def _account(account_id: AccountId, item: Item) -> Account:
         term_key=item["term_key"],
         refresh_token=item.get("refresh_token"),
         access=SealedAccess(access["sealed"], moment(access["ends"])) if access else None,
+        unlinked_at=moment(item["unlinked_at"]) if "unlinked_at" in item else None,
     )

@@ -1,5 +1,6 @@
 """The clients of the AWS services: one of each in a process, made when it is first needed."""
 
+import logging
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,8 @@ class Clients:
     def __init__(self, guard: Guard, **connection: Any) -> None:
         self._guard = guard
         self._connection = connection
+        # At DEBUG it logs whole requests and answers: keys, tokens, names.
+        logging.getLogger("botocore").setLevel(logging.INFO)
 
     @cached_property
     def dynamodb(self) -> "DynamoDBClient":

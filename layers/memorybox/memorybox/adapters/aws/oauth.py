@@ -197,11 +197,14 @@ def _request_map(request: AuthorizationRequest) -> Item:
         "challenge": request.challenge,
         "resource": request.resource,
         "scopes": sorted(request.scopes),
+        "workspaces": list(request.workspaces),
     }
 
 
 def _request(item: Item) -> AuthorizationRequest:
-    return AuthorizationRequest(**{**item, "scopes": frozenset(item["scopes"])})
+    return AuthorizationRequest(
+        **{**item, "scopes": frozenset(item["scopes"]), "workspaces": tuple(item["workspaces"])}
+    )
 
 
 def _transaction_item(transaction: Transaction) -> Item:
@@ -268,6 +271,7 @@ def _grant_item(grant: Grant) -> Item:
         "expires_at": seconds(grant.expires_at),
         "version": grant.version,
         "written_by": grant.written_by,
+        "workspaces": list(grant.workspaces),
     }
 
 
@@ -284,4 +288,5 @@ def _grant(item: Item) -> Grant:
         expires_at=moment(item["ends"]),
         version=item["version"],
         written_by=item["written_by"],
+        workspaces=tuple(item.get("workspaces", ())),
     )

@@ -37,18 +37,27 @@ class History:
     told_at: datetime | None
     """Dropbox's own time of this answer."""
 
-    def following(self, base: Rev | None) -> FileEntry | None:
-        """The version that came right after `base`; for None, the one that made the file.
-
-        That is the file of today or, if it is gone, the last one that was there. A file that is
-        made again after a deletion has a new id.
-        """
+    def following(self, base: Rev) -> FileEntry | None:
+        """The version that came right after `base`."""
         revs = [version.rev for version in self.versions]
-        if base is None:
-            newer = tuple(v for v in self.versions if v.id == self.versions[0].id)
-        else:
-            newer = self.versions[: revs.index(base)] if base in revs else ()
+        newer = self.versions[: revs.index(base)] if base in revs else ()
         return file_entry(newer[-1]) if newer else None
+
+    def creation(
+        self, ref: FileRef, content: str, *, since: datetime | None = None
+    ) -> FileEntry | None:
+        """The version with this content that made today's file.
+
+        Raises OutcomeUnknown if a file was made with it here, not before `since`, and is gone: it
+        may live on under another name. A file that is made again after a deletion has a new id.
+        """
+        oldest = {version.id: version for version in self.versions}
+        for age, entry in enumerate(map(file_entry, oldest.values())):
+            if entry.content_hash == content and (since is None or entry.modified >= since):
+                if self.exists and age == 0:
+                    return entry
+                raise OutcomeUnknown(ref)
+        return None
 
     def is_open_to(self, base: Rev | None) -> bool:
         """Whether an upload on top of `base` can still be committed."""
@@ -127,8 +136,7 @@ class Upload:
     def _find_out(self, began: float) -> FileEntry:
         for attempt in count():
             past = self._past()
-            entry = past.following(self.base)
-            if entry and self._is_ours(entry, past, began):
+            if entry := self._ours(past, began):
                 return entry
             if past.is_open_to(self.base):
                 if entry := self._try_again():
@@ -158,16 +166,15 @@ class Upload:
                 return None
             raise OutcomeUnknown(self.ref) from declined
 
-    def _is_ours(self, entry: FileEntry, past: History, began: float) -> bool:
-        if entry.content_hash != content_hash(self.data):
-            return False
-        if self.base is not None:
-            return True
-        if past.told_at is None:
-            return past.exists
-        # An older note with the same text is not ours.
-        sent_at = past.told_at - timedelta(seconds=self._now() - began)
-        return entry.modified >= sent_at - _SLACK
+    def _ours(self, past: History, began: float) -> FileEntry | None:
+        """The version that our first attempt made, if it made one."""
+        wanted = content_hash(self.data)
+        if self.base is None:
+            # An older note with the same text is not ours.
+            since = past.told_at and past.told_at - timedelta(seconds=self._now() - began) - _SLACK
+            return past.creation(self.ref, wanted, since=since)
+        entry = past.following(self.base)
+        return entry if entry and entry.content_hash == wanted else None
 
     def _now(self) -> float:
         return self.client.deadline.clock.monotonic()

@@ -124,8 +124,8 @@ class DropboxFileStore:
             if declined.tags == ("path", "not_file"):
                 return None
             raise DropboxSilent from declined
-        if base is None and not past.exists:
-            return None  # perhaps an older note with the same text, which was deleted
+        if base is None:
+            return past.creation(ref, content_hash)
         entry = past.following(base)
         return entry if entry and entry.content_hash == content_hash else None
 

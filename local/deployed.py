@@ -15,10 +15,11 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 import boto3
+import requests
 import yaml
 
 from deploy.build import HERE, build
-from deploy.sam import sam
+from deploy.stack import Stack
 from local.aws import REGION, Connection, connection
 from local.dropbox.accounts import Account
 from local.dropbox.folder import FolderStorage
@@ -26,16 +27,16 @@ from local.dropbox.grants import App
 from local.dropbox.server import DropboxEmulator
 from local.ministack import MiniStack
 from local.openai import EmbeddingsServer
+from local.product import Options
 
 STAGE: Final = "here"
-_NAME: Final = "memorybox-here"
-_MODEL: Final = "wordllama"
+_FIRST_CALL: Final = 120.0  # seconds
 
 
-class Stack:
-    """`with Stack(folder, state) as stack:` serves at `stack.url` until the block ends.
+class Deployed:
+    """`with Deployed(options) as deployed:` serves at `deployed.url` until the block ends.
 
-    `folder` is what the user's Dropbox shows as the app's folder; `state` is thrown away.
+    Of the options it takes `folder`, `state` and `model`. Nothing is kept but the notes.
     """
 
     dropbox: DropboxEmulator
@@ -44,11 +45,10 @@ class Stack:
     outputs: Mapping[str, str]
     """What the template says about its resources."""
 
-    def __init__(self, folder: Path, state: Path) -> None:
-        self._folder = folder
-        self._state = state
+    def __init__(self, options: Options) -> None:
+        self.options = options
         self._running = ExitStack()
-        self._front = ThreadingHTTPServer(("127.0.0.1", 0), _Forwarder)
+        self._front = self._running.enter_context(ThreadingHTTPServer(("127.0.0.1", 0), _Forwarder))
         self.url = f"http://127.0.0.1:{self._front.server_port}"
 
     @property
@@ -56,7 +56,7 @@ class Stack:
         """Keyword arguments of `boto3.client`, for one who may do everything."""
         return connection(self._ministack.endpoint)
 
-    def __enter__(self) -> "Stack":
+    def __enter__(self) -> "Deployed":
         try:
             self._start()
         except BaseException:
@@ -68,16 +68,16 @@ class Stack:
         self._running.close()
 
     def _start(self) -> None:
-        self._state.mkdir(parents=True, exist_ok=True)
+        self.options.state.mkdir(parents=True, exist_ok=True)
         template = _emulated(build(HERE))
-        self._ministack = MiniStack(self._state / "aws", environment={"AUTH": "true"})
+        self._ministack = MiniStack(self.options.state / "aws", environment={"AUTH": "true"})
         self._running.callback(self._stop_ministack)
         app = App(redirect_uris=(f"{self.url}/dropbox/callback",))
         self.dropbox = DropboxEmulator(app, webhook_url=f"{self.url}/dropbox/webhook")
-        storage = FolderStorage(self._folder, self._state / "dropbox")
+        storage = FolderStorage(self.options.folder, self.options.state / "dropbox")
         self.account = self.dropbox.add_account(storage=storage)
         self._running.enter_context(self.dropbox)
-        self.embeddings = self._running.enter_context(EmbeddingsServer(_MODEL))
+        self.embeddings = self._running.enter_context(EmbeddingsServer(self.options.model))
         self._ministack.await_start()
         self._keep_secrets(app)
         self._deploy(template)
@@ -86,7 +86,7 @@ class Stack:
     def _stop_ministack(self) -> None:
         self._ministack.stop()
         # Each of its workers unpacks the layers anew.
-        shutil.rmtree(self._state / "aws/temp", ignore_errors=True)
+        shutil.rmtree(self.options.state / "aws/temp", ignore_errors=True)
 
     def _keep_secrets(self, app: App) -> None:
         ssm = boto3.client("ssm", **self.connection)
@@ -98,30 +98,24 @@ class Stack:
             ssm.put_parameter(Name=f"/memorybox/{STAGE}/{name}", Value=value, Type="SecureString")
 
     def _deploy(self, template: Path) -> None:
-        parameters = {
-            "Stage": STAGE,
-            "PublicBaseUrl": self.url,
-            "DropboxBaseUrl": self.dropbox.base_url,
-            "EmbeddingBaseUrl": self.embeddings.url,
-            "EmbeddingModel": _MODEL,
-            "EmbeddingDimensions": str(self.embeddings.dimensions),
+        environment = {
+            "AWS_ENDPOINT_URL": self._ministack.endpoint,
+            "AWS_DEFAULT_REGION": REGION,
+            "AWS_ACCESS_KEY_ID": "test",
+            "AWS_SECRET_ACCESS_KEY": "test",
         }
-        sam(
-            "deploy",
-            *["--template-file", str(template), "--stack-name", _NAME, "--resolve-s3"],
-            *["--capabilities", "CAPABILITY_IAM", "--no-confirm-changeset", "--no-progressbar"],
-            "--parameter-overrides",
-            *[f"{name}={value}" for name, value in parameters.items()],
-            environment={
-                "AWS_ENDPOINT_URL": self._ministack.endpoint,
-                "AWS_DEFAULT_REGION": REGION,
-                "AWS_ACCESS_KEY_ID": "test",
-                "AWS_SECRET_ACCESS_KEY": "test",
+        stack = Stack(boto3.client("cloudformation", **self.connection), STAGE, environment)
+        stack.deploy(
+            template,
+            {
+                "PublicBaseUrl": self.url,
+                "DropboxBaseUrl": self.dropbox.base_url,
+                "EmbeddingBaseUrl": self.embeddings.url,
+                "EmbeddingModel": self.options.model,
+                "EmbeddingDimensions": str(self.embeddings.dimensions),
             },
         )
-        cloudformation = boto3.client("cloudformation", **self.connection)
-        [stack] = cloudformation.describe_stacks(StackName=_NAME)["Stacks"]
-        self.outputs = {o["OutputKey"]: o["OutputValue"] for o in stack["Outputs"]}
+        self.outputs = stack.outputs()
 
     def _serve(self) -> None:
         """Give the API an origin of its own: MiniStack tells APIs apart by path or by host."""
@@ -131,6 +125,8 @@ class Stack:
         thread.start()
         self._running.callback(thread.join)
         self._running.callback(self._front.shutdown)
+        for path in "/", "/dropbox/webhook?challenge=here":  # first calls unpack 150 MB of layers
+            requests.get(f"{self.url}{path}", timeout=_FIRST_CALL).raise_for_status()
 
 
 class _Forwarder(BaseHTTPRequestHandler):
@@ -143,7 +139,7 @@ class _Forwarder(BaseHTTPRequestHandler):
     def do(self) -> None:
         body = self.rfile.read(int(self.headers.get("content-length", 0)))
         to = urlsplit(self.place)
-        connection = http.client.HTTPConnection(to.netloc, timeout=60)
+        connection = http.client.HTTPConnection(to.netloc, timeout=_FIRST_CALL)
         connection.putrequest(
             self.command, to.path + self.path, skip_host=True, skip_accept_encoding=True
         )
@@ -167,15 +163,19 @@ class _Forwarder(BaseHTTPRequestHandler):
 
 
 def _emulated(template: Path) -> Path:
-    """The template without conditions on KMS: to MiniStack no encryption context fulfils one."""
+    """The template, less what MiniStack gets wrong when it holds a function to its role.
+
+    To it no encryption context fulfils a condition, and a batch of messages needs an action of its
+    own, which IAM does not know.
+    """
     document = yaml.safe_load(template.read_text())
+    policy = document["Resources"]["TokenKey"]["Properties"]["KeyPolicy"]
+    policy["Statement"] = [each for each in policy["Statement"] if each["Effect"] == "Allow"]
     for statement in _statements(document):
         if "kms:" in str(statement["Action"]):
             statement.pop("Condition", None)
-    keys = [r for r in document["Resources"].values() if r["Type"] == "AWS::KMS::Key"]
-    for key in keys:
-        policy = key["Properties"]["KeyPolicy"]
-        policy["Statement"] = [s for s in policy["Statement"] if s["Effect"] == "Allow"]
+        if statement["Action"] == "sqs:SendMessage":
+            statement["Action"] = ["sqs:SendMessage", "sqs:SendMessageBatch"]
     emulated = template.with_name("emulated.yaml")
     emulated.write_text(yaml.safe_dump(document, sort_keys=False))
     return emulated

@@ -1,0 +1,76 @@
+"""Nothing under an account's name outlives its deletion, and nothing of others goes."""
+
+import boto3
+import pytest
+
+from local import aws
+from memorybox.accounts.model import AccountId
+from memorybox.accounts.ports import Removed
+from memorybox.adapters.aws.belongings import AwsBelongings
+from memorybox.adapters.aws.clients import Clients
+from memorybox.adapters.aws.directory import DynamoDirectory
+from memorybox.adapters.aws.packs import PackCache, S3PackStore
+from memorybox.clock import SystemClock
+from memorybox.search.pack import build_pack
+from tests.contract.aws.world import CURSOR, NOTHING_YET, RECIPE, RequestOf, indexed, seen
+
+
+def fill(request_of: RequestOf, clients: Clients, account: AccountId, cache: PackCache) -> None:
+    """An account that has used everything, with entries in several pieces and a removed pack."""
+    request = request_of(account)
+    paths = [f"/garden/{number}.md" for number in range(150)]
+    request.index.record([seen(path) for path in paths], seen_at=NOTHING_YET, then=CURSOR)
+    request.index.store(request.claim(paths[0]), indexed(parts=400))
+    request.budget.reserve(5)
+    with request.leases.writer():
+        pass
+    request.session.close()
+    packs = S3PackStore(clients.s3, aws.BUCKET, account, cache)
+    packs.add("garden", 1, bytes(build_pack(RECIPE, [])))
+    packs.remove(packs.add("garden", 2, bytes(build_pack(RECIPE, []))))
+    directory(clients).add(account)
+
+
+def directory(clients: Clients) -> DynamoDirectory:
+    return DynamoDirectory(clients.dynamodb, aws.MEMORY_TABLE, SystemClock())
+
+
+def belongings(request_of: RequestOf, clients: Clients, account: AccountId) -> AwsBelongings:
+    session = request_of(account).session
+    return AwsBelongings(session, directory(clients), clients.s3, aws.BUCKET)
+
+
+def traces(cloud: aws.Aws, account: AccountId) -> int:
+    """In how many records and versions of files the account's id stands."""
+    dynamodb = boto3.client("dynamodb", **cloud.connection)
+    s3 = boto3.client("s3", **cloud.connection)
+    pages = dynamodb.get_paginator("scan").paginate(TableName=aws.MEMORY_TABLE)
+    items = [item for page in pages for item in page["Items"]]
+    listed = s3.list_object_versions(Bucket=aws.BUCKET, Prefix=f"packs/{account}/")
+    versions = [*listed.get("Versions", []), *listed.get("DeleteMarkers", [])]
+    return sum(f"{account}'" in str(item) for item in items) + len(versions)
+
+
+@pytest.mark.requirement("D5")
+def test_all_records_and_all_versions_of_all_files_go_and_only_those_of_the_account(
+    request_of: RequestOf,
+    clients: Clients,
+    cloud: aws.Aws,
+    account: AccountId,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    cache = PackCache(tmp_path_factory.mktemp("packs"), memory_bytes=10**6, folder_bytes=10**6)
+    other = AccountId(f"{account}1")  # begins like the one that leaves
+    for one in (account, other):
+        fill(request_of, clients, one, cache)
+    kept = traces(cloud, other)
+
+    removed = belongings(request_of, clients, account).remove()
+    again = belongings(request_of, clients, account).remove()
+
+    assert removed.records > 150
+    assert removed.files == 3  # a pack, one that was removed, and the mark of its removal
+    assert again == Removed(records=1, files=0)
+    assert traces(cloud, other) == kept
+    assert traces(cloud, account) == 0
+    assert account not in list(directory(clients))

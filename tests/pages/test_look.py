@@ -1,0 +1,118 @@
+"""How the pages look and read: on a phone and a large screen, in the light and in the dark."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from local.product import Product
+from tests.pages.loopback import Client, Listener
+from tests.pages.steps import sign_in_to_account, words
+
+_AXE = Path(__file__).parents[1] / "e2e/node_modules/axe-core/axe.min.js"
+_MOST_BYTES = 30_000
+
+Opening = Callable[[Page, str], None]
+
+
+def _at(path: str) -> Opening:
+    def open_page(page: Page, base_url: str) -> None:
+        page.goto(f"{base_url}{path}")
+
+    return open_page
+
+
+def _consent(page: Page, base_url: str) -> None:
+    page.goto(Client(base_url, "http://127.0.0.1:33418/callback").authorize_url)
+
+
+def _deletion(page: Page, base_url: str) -> None:
+    sign_in_to_account(page, base_url)
+    page.get_by_role("link", name="Delete my data").click()
+
+
+PAGES: dict[str, Opening] = {
+    "home": _at("/"),
+    "tools": _at("/tools"),
+    "privacy": _at("/privacy"),
+    "security": _at("/security"),
+    "door": _at("/account"),
+    "consent": _consent,
+    "account": sign_in_to_account,
+    "deletion": _deletion,
+    "unknown client": _at("/authorize?client_id=x&redirect_uri=https://app.example/cb"),
+    "expired": _at("/dropbox/callback?state=x&code=y"),
+    "nothing here": _at("/nothing"),
+}
+
+
+@pytest.fixture(
+    scope="module",
+    params=[(390, "light"), (390, "dark"), (1_280, "light"), (1_280, "dark")],
+    ids=str,
+)
+def screen(request: pytest.FixtureRequest, chromium: Browser) -> Any:
+    """A page in a browser that lets the test run scripts; ours run none."""
+    width, scheme = request.param
+    with chromium.new_context(
+        viewport={"width": width, "height": 800}, color_scheme=scheme, bypass_csp=True
+    ) as context:
+        yield context.new_page()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_accessible_and_fits_its_screen(
+    product: Product, screen: Page, name: str
+) -> None:
+    PAGES[name](screen, product.url)
+    screen.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    screen.add_script_tag(path=_AXE)
+
+    found = screen.evaluate("axe.run().then(r => r.violations.map(v => [v.id, v.help]))")
+
+    assert found == []
+    assert screen.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_one_small_request_without_a_complaint_of_the_browser(
+    product: Product, page: Page, name: str
+) -> None:
+    loaded: list[str] = []
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    PAGES[name](page, product.url)
+
+    page.on("request", lambda request: loaded.append(request.resource_type))
+    page.reload()
+
+    assert loaded == ["document"]
+    assert [line for line in said if "Failed to load resource" not in line] == []
+    assert len(page.content().encode()) < _MOST_BYTES
+
+
+def test_the_consent_page_can_be_used_by_keyboard_alone(product: Product, page: Page) -> None:
+    _consent(page, product.url)
+    stops = []
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        stops.append(
+            page.evaluate("document.activeElement.innerText || document.activeElement.value")
+        )
+
+    assert stops.index("write") < stops.index("Continue to Dropbox") < stops.index("Cancel")
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
+
+
+def test_a_name_cannot_break_out_of_the_consent_page(
+    product: Product, page: Page, listener: Listener
+) -> None:
+    name = "<script>alert(1)</script>\u202e" + "x" * 200
+    page.goto(Client(product.url, listener.redirect_uri, name).authorize_url)
+
+    assert page.locator("script").count() == 0
+    assert "Connect <script>alert(1)</script>xxx" in words(page)
+    assert "\u202e" not in words(page)
+    assert "unverified: the program chose this name itself" in words(page)

@@ -1,0 +1,322 @@
+"""A person's own pages."""
+
+import re
+from datetime import UTC, date, datetime, timedelta
+from html import unescape
+
+import pytest
+
+from memorybox.accounts.model import AccountId
+from memorybox.accounts.ports import Removed
+from memorybox.search.model import SkipReason
+from memorybox.search.overview import Overview, WorkspaceState
+from memorybox.search.results import Unindexed
+from tests.fakes.accounts import ALICE
+from tests.unit.web.site import FORM, Browser, Reply, Site
+
+BOB = AccountId("dbid:bob")
+NOON = datetime(2026, 11, 30, 12, tzinfo=UTC)
+
+
+class Visitor(Browser):
+    """A person who looks at their own account."""
+
+    def sign_in_here(self) -> Reply:
+        """Through Dropbox, to the page itself."""
+        started = self.post("/account/sign-in")
+        sent = started.query()
+        code = self.site.dropbox.agree(sent["code_challenge"][0])
+        arrived = self.get("/dropbox/callback", {"state": sent["state"][0], "code": code})
+        assert (arrived.status, arrived.headers["location"]) == (302, f"{self.site.base}/account")
+        return self.get("/account")
+
+    def change(self, change: str, page: Reply) -> Reply:
+        form = {"token": field("token", page), "client": field("client", page), "change": change}
+        return self.post("/account/clients", **form)
+
+
+def field(name: str, page: Reply) -> str:
+    found = re.search(rf'name="{name}" value="([^"]*)"', page.body)
+    assert found is not None, page.body
+    return unescape(found[1])
+
+
+def text_of(page: Reply) -> str:
+    return unescape(re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", page.body.split("<main>")[1])))
+
+
+def connected(site: Site) -> dict[str, str]:
+    """The tokens of an assistant that Alice has connected."""
+    return site.sign_in(str(site.register()["client_id"]))
+
+
+def test_a_stranger_sees_nothing_but_the_way_in() -> None:
+    page = Site().call("GET", "/account")
+
+    assert (page.status, page.cookies) == (200, [])
+    assert 'action="/account/sign-in"' in page.body
+    assert "Delete" not in page.body
+
+
+@pytest.mark.requirement("C9")
+def test_a_person_sees_their_workspaces_the_index_the_month_and_who_is_connected() -> None:
+    site = Site()
+    connected(site)
+    site.overview = Overview(
+        workspaces=(
+            WorkspaceState("Garden", 1_200, 1_198, NOON),
+            WorkspaceState("<work>", 1, 0, NOON - timedelta(days=40)),
+        ),
+        unindexed=(
+            Unindexed("Garden", "big.md", SkipReason.TOO_LARGE, None),
+            Unindexed("Garden", "late.md", SkipReason.OVER_BUDGET, date(2026, 12, 1)),
+        ),
+        waiting=1,
+        is_current=True,
+    )
+    site.spent = 8_474_576
+
+    shown = text_of(Visitor(site).sign_in_here())
+
+    for words in (
+        "Signed in with Dropbox as Alice.",
+        "Compared with your Dropbox just now. 1 note not indexed yet",
+        "Garden1,2001,19830 Nov 2026",
+        "<work>1021 Oct 2026",
+        "Garden/big.md has over 1,000,000 bytes.",
+        "Garden/late.md did not fit in the tokens of the month.",
+        "8.5 million of 84.7 million embedding tokens, 10.0 %, about $0.10.",
+        "begins anew on 1 December",
+        "Claude may read and write · connected on 30 Nov 2026 · in use on 30 Nov 2026",
+    ):
+        assert words in shown
+
+
+def test_the_page_says_when_dropbox_did_not_answer() -> None:
+    site = Site()
+    site.overview = Overview((), (), 0, is_current=False)
+
+    assert "as of the last look" in text_of(Visitor(site).sign_in_here())
+
+
+def test_the_last_use_is_told_from_the_renewal_of_tokens_without_a_write_of_its_own() -> None:
+    site = Site()
+    client_id = str(site.register()["client_id"])
+    tokens = site.sign_in(client_id)
+    site.clock.sleep(timedelta(days=3).total_seconds())
+    site.post(
+        "/token",
+        {
+            "grant_type": "refresh_token",
+            "client_id": client_id,
+            "refresh_token": tokens["refresh_token"],
+        },
+    )
+
+    shown = text_of(Visitor(site).sign_in_here())
+
+    assert "connected on 30 Nov 2026 · in use on 3 Dec 2026" in shown
+
+
+@pytest.mark.requirement("C9")
+def test_a_client_that_is_disconnected_is_refused_on_its_next_call() -> None:
+    site = Site()
+    token = connected(site)["access_token"]
+    alice = Visitor(site)
+    before = site.mcp(token).status
+
+    answer = alice.change("disconnect", alice.sign_in_here())
+
+    assert (before, site.mcp(token).status) == (200, 401)
+    assert (answer.status, answer.headers["location"]) == (303, "/account")
+    assert "None." in text_of(alice.get("/account"))
+
+
+@pytest.mark.requirement("C8")
+def test_a_client_that_is_limited_reads_on_and_may_not_write() -> None:
+    site = Site()
+    token = connected(site)["access_token"]
+    alice = Visitor(site)
+
+    page = alice.sign_in_here()
+    alice.change("limit", page)
+
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
+    read = site.mcp(token, call | {"params": {"name": "read", "arguments": {}}})
+    write = site.mcp(token, call | {"params": {"name": "write", "arguments": {}}})
+    assert (read.status, write.status) == (200, 403)
+    assert "may only read" in text_of(alice.get("/account"))
+
+
+def test_a_client_of_somebody_else_is_not_found() -> None:
+    site = Site()
+    token = connected(site)["access_token"]
+    [grant_id] = site.grants.records
+    site.dropbox.account_id = BOB
+    bob = Visitor(site)
+    bob.sign_in_here()
+    own_token = field("token", bob.get("/account/delete"))
+    form = {"token": own_token, "client": grant_id, "change": "disconnect"}
+
+    answer = bob.post("/account/clients", **form)
+
+    assert answer.status == 400
+    assert "has ended already" in text_of(answer)
+    assert site.mcp(token).status == 200
+
+
+@pytest.mark.requirement("D5")
+def test_who_deletes_their_data_gets_a_receipt_and_nothing_is_left() -> None:
+    site = Site()
+    token = connected(site)["access_token"]
+    site.belongings.kept[ALICE] = Removed(records=214, files=1)
+    alice = Visitor(site)
+    alice.sign_in_here()
+    asked = alice.get("/account/delete")
+
+    receipt = alice.post("/account/delete", token=field("token", asked))
+
+    shown = text_of(receipt)
+    for words in (
+        "When30 Nov 2026, 12:00 UTC",
+        "Assistants disconnected1 connection",
+        "214 records deleted",
+        "1 index file deleted",
+        "Your notes are untouched",
+    ):
+        assert words in shown
+    assert site.mcp(token).status == 401
+    assert (site.grants.records, site.belongings.kept, site.visits.records) == ({}, {}, {})
+    assert site.dropbox.is_removed
+    assert "Sign in with Dropbox" in alice.get("/account").body
+
+
+@pytest.mark.requirement("D5")
+def test_a_deletion_that_was_cut_short_can_be_done_again() -> None:
+    site = Site()
+    connected(site)
+    alice = Visitor(site)
+    alice.sign_in_here()
+    asked = alice.get("/account/delete")
+    site.belongings.is_down = True
+
+    first = alice.post("/account/delete", token=field("token", asked))
+    site.belongings.is_down = False
+    second = alice.post("/account/delete", token=field("token", asked))
+
+    assert (first.status, second.status) == (503, 200)
+
+
+@pytest.mark.requirement("C3")
+@pytest.mark.parametrize("path", ["/account/clients", "/account/delete"])
+def test_a_form_without_the_token_of_the_page_changes_nothing(path: str) -> None:
+    site = Site()
+    token = connected(site)["access_token"]
+    [grant_id] = site.grants.records
+    alice = Visitor(site)
+    alice.sign_in_here()
+
+    answer = alice.post(path, token="x" * 43, client=grant_id, change="disconnect")
+
+    assert answer.status == 403
+    assert site.mcp(token).status == 200
+
+
+@pytest.mark.requirement("A2", "C3")
+@pytest.mark.parametrize("action", ["sign-in", "sign-out", "clients", "delete"])
+def test_a_form_of_another_site_is_refused(action: str) -> None:
+    site = Site()
+    headers = {**FORM, "origin": "https://evil.example"}
+
+    assert site.call("POST", f"/account/{action}", headers=headers).status == 403
+
+
+@pytest.mark.requirement("C4")
+def test_a_sign_in_that_another_browser_began_shows_nothing() -> None:
+    site = Site()
+    sent = Visitor(site).post("/account/sign-in").query()
+    code = site.dropbox.agree(sent["code_challenge"][0])
+
+    answer = Visitor(site).get("/dropbox/callback", {"state": sent["state"][0], "code": code})
+
+    assert (answer.status, answer.cookies, site.visits.records) == (403, [], {})
+
+
+def test_the_cookie_of_a_visit_is_for_our_host_alone_and_ends_after_an_hour() -> None:
+    site = Site()
+    alice = Visitor(site)
+    alice.sign_in_here()
+    [(name, _)] = [item for item in alice.cookies.items() if "visit" in item[0]]
+
+    site.clock.sleep(3_600)
+
+    assert name == "__Host-memorybox-visit"
+    assert "Sign in with Dropbox" in alice.get("/account").body
+
+
+def test_who_signs_out_is_out_also_with_the_old_cookie() -> None:
+    site = Site()
+    alice = Visitor(site)
+    alice.sign_in_here()
+    cookies = dict(alice.cookies)
+
+    alice.post("/account/sign-out")
+
+    assert "Sign in with Dropbox" in Visitor(site, cookies).get("/account").body
+
+
+def test_who_denies_at_dropbox_reads_what_to_do() -> None:
+    alice = Visitor(Site())
+    state = alice.post("/account/sign-in").query()["state"][0]
+
+    answer = alice.get("/dropbox/callback", {"state": state, "error": "access_denied"})
+
+    assert answer.status == 400
+    assert "Sign in again." in text_of(answer)
+
+
+@pytest.mark.requirement("B2")
+def test_who_is_one_too_many_today_reads_when_to_come_again_and_nothing_is_kept() -> None:
+    site = Site(sign_ups_a_day=1)
+    connected(site)
+    site.dropbox.account_id = BOB
+    bob = Visitor(site)
+    sent = bob.post("/account/sign-in").query()
+    code = site.dropbox.agree(sent["code_challenge"][0])
+
+    answer = bob.get("/dropbox/callback", {"state": sent["state"][0], "code": code})
+
+    assert (answer.status, answer.headers["retry-after"]) == (429, "86400")
+    assert "Try again in 24 hours." in text_of(answer)
+    assert site.accounts.get(BOB) is None
+    assert site.dropbox.is_removed
+
+
+@pytest.mark.requirement("D6")
+def test_what_is_kept_of_an_account_without_access_to_dropbox_goes_after_thirty_days() -> None:
+    site = Site()
+    connected(site)
+    site.belongings.kept[ALICE] = Removed(records=5, files=1)
+    deletion = site.services.deletion()
+    site.services.connections().ended(ALICE)
+
+    deletion.forget_unlinked(ALICE)
+    site.clock.sleep(timedelta(days=30).total_seconds())
+    deletion.forget_unlinked(ALICE)
+    kept = dict(site.belongings.kept)
+    site.clock.sleep(1)
+    deletion.forget_unlinked(ALICE)
+
+    assert (kept, site.belongings.kept) == ({ALICE: Removed(5, 1)}, {})
+
+
+@pytest.mark.requirement("D6")
+def test_an_account_that_is_linked_keeps_everything() -> None:
+    site = Site()
+    connected(site)
+    site.belongings.kept[ALICE] = Removed(records=5, files=1)
+    site.clock.sleep(timedelta(days=300).total_seconds())
+
+    site.services.deletion().forget_unlinked(ALICE)
+
+    assert site.belongings.kept == {ALICE: Removed(5, 1)}
