@@ -79,7 +79,15 @@ def measure() -> str:
         product.dropbox.webhooks.url = None  # the webhook function would be counted along
         counted = _in_this_process(product)
         rows = [(name, *counts.values()) for name, counts in _story(counted).items()]
-    heads = ("call", "Dropbox uploads", "other Dropbox", "DynamoDB", "S3", "other AWS", "embeddings")
+    heads = (
+        "call",
+        "Dropbox uploads",
+        "other Dropbox",
+        "DynamoDB",
+        "S3",
+        "other AWS",
+        "embeddings",
+    )
     return f"{table(heads, rows)}\n{BOUNDS}"
 
 

@@ -22,6 +22,9 @@ MARGIN = 10.0
 LEAST = 15.0
 """Seconds without which no message is begun."""
 
+TURN = 12.0
+"""Seconds for one message: a search that waits for the index comes in between."""
+
 logger = Logger(service="indexer")
 process = Process(os.environ)
 processor = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)
@@ -53,15 +56,19 @@ def _index(record: SQSRecord, seconds: float) -> None:
     try:
         message = json.loads(record.body)
         _go_on(AccountId(message["account"]), message.get("paths"), seconds)
+        lag = process.clock.now().timestamp() - int(record.attributes.sent_timestamp) / 1_000
+        logger.info("A message was done", message_id=record.message_id, lag_seconds=round(lag, 1))
     except Exception as error:
         # Its kind alone: what it says may hold a name. The message itself is tried again.
-        logger.warning("A message was not finished", error=type(error).__name__)
+        logger.warning(
+            "A message was not finished", message_id=record.message_id, error=type(error).__name__
+        )
         raise
 
 
 def _go_on(account: AccountId, paths: list[str] | None, seconds: float) -> None:
     try:
-        with process.call(account, seconds) as call:
+        with process.call(account, min(seconds, TURN)) as call:
             is_finished = call.index_run.work(paths)
     except SignInEnded:
         process.connections.ended(account)
@@ -73,6 +80,7 @@ def _go_on(account: AccountId, paths: list[str] | None, seconds: float) -> None:
 
 def _sweep() -> None:
     """Wake every account: a webhook that never came is made good here."""
+    logger.info("A sweep begins", budget_percent=process.budget_percent())
     for account in process.directory:
         try:
             process.queue(account).go_on()

@@ -37,7 +37,10 @@ def world(request: pytest.FixtureRequest, account: AccountId) -> Iterator[World]
 def _received(clients: Clients, url: str) -> list[Message]:
     messages: list[Message] = []
     while answer := clients.sqs.receive_message(
-        QueueUrl=url, MaxNumberOfMessages=10, VisibilityTimeout=60, WaitTimeSeconds=0
+        QueueUrl=url,
+        MaxNumberOfMessages=10,
+        VisibilityTimeout=60,
+        WaitTimeSeconds=0 if messages else 3,  # a message to go on comes a second late
     ).get("Messages"):
         for message in answer:
             body = json.loads(message["Body"])

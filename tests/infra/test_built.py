@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Mapping
-from importlib.metadata import files
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ import yaml
 from deploy.build import MOST_MEGABYTES, digest, sizes
 from local.lambdas import Function, Settings
 from local.runtime_api import Failed
+from local.runtime_client import alone
 
 LAYERS = ("DependenciesLayer", "MemoryboxLayer")
 GET = {
@@ -79,18 +79,6 @@ def test_an_equal_build_has_an_equal_name(built: Path, tmp_path: Path) -> None:
     assert digest(built) == digest(built)
 
 
-@pytest.fixture(scope="session")
-def runtime(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What Lambda has besides the layers: its runtime client, and what that needs."""
-    folder = tmp_path_factory.mktemp("runtime")
-    for package in ("awslambdaric", "simplejson", "snapshot_restore_py"):
-        for file in files(package) or []:
-            site = Path(str(file.locate())).parents[len(file.parts) - 1]
-            if (top := file.parts[0]) != ".." and not (folder / top).exists():
-                (folder / top).symlink_to(site / top)
-    return folder
-
-
 CALLS: Mapping[str, tuple[object, Mapping[str, object]]] = {
     "Mcp": (GET, {"statusCode": 200}),
     "Webhook": (CHALLENGE, {"statusCode": 200, "body": "echo"}),
@@ -101,7 +89,7 @@ CALLS: Mapping[str, tuple[object, Mapping[str, object]]] = {
 @pytest.mark.parametrize("name", CALLS)
 @pytest.mark.parametrize("warm_up", ["", "1"])
 def test_a_handler_starts_from_what_was_built_alone(
-    built: Path, runtime: Path, name: str, warm_up: str
+    built: Path, tmp_path: Path, name: str, warm_up: str
 ) -> None:
     event, expected = CALLS[name]
     said: list[str] = []
@@ -109,7 +97,7 @@ def test_a_handler_starts_from_what_was_built_alone(
     environment = {
         "AWS_DEFAULT_REGION": "us-east-1",
         "WARM_UP": warm_up,
-        "PYTHONPATH": ":".join([*layers, str(runtime)]),
+        "PYTHONPATH": ":".join([*layers, str(alone(tmp_path))]),
     }
     function = Function(
         Settings(

@@ -1,5 +1,6 @@
 """How the pages look and read: on a phone and a large screen, in the light and in the dark."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from local.product import Product
+from memorybox.toolsets.catalogue import MEMORY
 from tests.pages.loopback import Client, Listener
 from tests.pages.steps import sign_in_to_account, words
 
@@ -95,15 +97,22 @@ def test_a_page_is_one_small_request_without_a_complaint_of_the_browser(
 
 def test_the_consent_page_can_be_used_by_keyboard_alone(product: Product, page: Page) -> None:
     _consent(page, product.url)
-    stops = []
-    for _ in range(12):
+    stops: dict[str, str] = {}
+    while "Cancel" not in stops and len(stops) < 20:
         page.keyboard.press("Tab")
-        stops.append(
-            page.evaluate("document.activeElement.innerText || document.activeElement.value")
+        name, outline = page.evaluate(
+            "e => [e.innerText || e.value || e.name, getComputedStyle(e).outlineStyle]",
+            page.evaluate_handle("document.activeElement"),
         )
+        stops[name] = outline
 
-    assert stops.index("write") < stops.index("Continue to Dropbox") < stops.index("Cancel")
-    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
+    assert list(stops)[-4:] == [
+        "write",
+        "Only in some workspaces",
+        "Continue to Dropbox",
+        "Cancel",
+    ]
+    assert set(stops.values()) == {"solid"}
 
 
 def test_a_name_cannot_break_out_of_the_consent_page(
@@ -116,3 +125,17 @@ def test_a_name_cannot_break_out_of_the_consent_page(
     assert "Connect <script>alert(1)</script>xxx" in words(page)
     assert "\u202e" not in words(page)
     assert "unverified: the program chose this name itself" in words(page)
+
+
+def test_the_tool_page_shows_the_examples_that_the_tools_keep(product: Product, page: Page) -> None:
+    page.goto(f"{product.url}/tools")
+
+    for tool in MEMORY.tools:
+        shown = page.locator(f"section#{tool.name} pre").all_text_contents()
+        told = [part for example in tool.examples for part in (None, *example.result.texts)]
+        assert [text for text, part in zip(shown, told, strict=True) if part] == [
+            *filter(None, told)
+        ]
+        asked = [json.loads(text) for text, part in zip(shown, told, strict=True) if part is None]
+        assert answered == [part for part in told if part]
+        assert asked == [example.arguments for example in tool.examples]

@@ -208,3 +208,27 @@ def test_dropbox_that_does_not_answer_sends_the_client_a_reason_to_wait(
         product.dropbox.faults.clear()
 
     assert listener.answers[0]["error"] == "temporarily_unavailable"
+
+
+@pytest.mark.requirement("C8")
+def test_a_person_may_let_a_client_into_some_workspaces_only(
+    product: Product, page: Page, listener: Listener
+) -> None:
+    client = Client(product.url, listener.redirect_uri)
+    page.goto(client.authorize_url)
+    page.get_by_text("Only in some workspaces").click()
+    page.get_by_label("Their names").fill("garden")
+    approve(page)
+    allow_at_dropbox(page)
+    page.wait_for_url(f"{listener.redirect_uri}**")
+    token = client.redeem(listener.answers[0]["code"]).json()["access_token"]
+
+    answers = [
+        client.call(token, "list", workspace=workspace).json()["result"]
+        for workspace in ("garden", "kitchen", "all")
+    ]
+
+    assert [answer["isError"] for answer in answers] == [False, True, True]
+    assert answers[1]["content"][0]["text"] == (
+        'This connection may use these workspaces only: "garden". Name one of them.'
+    )

@@ -19,7 +19,7 @@ from tests.simulation.plan import (
     Say,
     Wait,
 )
-from tests.simulation.world import Crash, Parts, World
+from tests.simulation.world import PRODUCT, Crash, Parts, World
 
 SENDINGS = 3
 """How often a client sends a call with a command_id that is not answered."""
@@ -59,7 +59,7 @@ class History:
     calls: list[Called] = field(default_factory=list)
 
 
-def carry_out(plan: Plan, parts: Parts = Parts()) -> History:
+def carry_out(plan: Plan, parts: Parts = PRODUCT) -> History:
     """Let all callers of a plan do their acts, until the last one has ended."""
     world = World(plan, parts)
     history = History(world)
@@ -150,24 +150,23 @@ def _may_be_sent_again(answer: ToolResult) -> bool:
 
 def _arguments(say: Say, rev: str | None, text: str) -> tuple[str, dict[str, object]]:
     """The tool and its arguments. Without a rev, a note is written anew."""
-    if say.tool == "list":
-        return "list", {"workspace": "all"}
     if say.tool == "search":
         return "search", {"workspace": "all", "query": "what is planned", "limit": 20}
     ref = FileRef.at(say.location)
     file: dict[str, object] = {"workspace": ref.workspace, "path": ref.path}
     match say.tool:
         case "read":
-            return "read", file
-        case "append":
-            return "append", {**file, "text": say.text}
+            given = file
         case "patch" if rev and text:
             last = text.splitlines(keepends=True)[-1]
             edit = {"old_text": last, "new_text": last + say.text}
-            return "patch", {**file, "edits": [edit], "expected_rev": rev}
+            given = {**file, "edits": [edit], "expected_rev": rev}
         case "replace" if rev:
-            return "write", {**file, "text": say.text, "expected_rev": rev}
-    return "write", {**file, "text": say.text}
+            given = {**file, "text": say.text, "expected_rev": rev}
+        case _:
+            given = {**file, "text": say.text}
+    is_write = "text" in given and say.tool != "append"
+    return "write" if is_write else say.tool, given
 
 
 def _call(

@@ -95,7 +95,7 @@ def _check_command(world: World, sendings: Sequence[Called], made: Sequence[Vers
     if sendings[0].tool in {"read", "search", "list"} or not (made or done):
         return
     if not made:
-        _check_unchanged(world, sendings[0], done)
+        _check_unchanged(world, sendings, done)
         return
     [version] = made
     if done and {rev_of(answer) for answer in done} != {version.rev}:
@@ -110,20 +110,21 @@ def _check_command(world: World, sendings: Sequence[Called], made: Sequence[Vers
         raise Broken("I3", f"{sendings[0].tool} replaced {before_rev}, another than it expected")
 
 
-def _check_unchanged(world: World, call: Called, done: Sequence[ToolResult]) -> None:
+def _check_unchanged(world: World, sendings: Sequence[Called], done: Sequence[ToolResult]) -> None:
     """A write of the very text that is there may make no version.
 
-    Nor need an append do, if another call did the very same meanwhile, and ours had no answer from
-    Dropbox: from outside, one cannot be told from the other. Our lease prevents it, but where it
-    was lost: before a new note had its first line, or to a process that stood still.
+    Nor need an append or a patch do, if another call did the very same on top of the same rev, and
+    ours had no answer from Dropbox: from outside, one cannot be told from the other. Our lease
+    prevents it, but where it was lost: between a call and its repeat, to a process that stood
+    still, and before a new note had its first line.
     """
     made = {version.rev: version for version in world.dropbox.versions}
+    call, is_leased = sendings[0], len(sendings) == 1 and not sendings[0].is_excused
     for answer in done:
         version = made[rev_of(answer)]
         before = version.before[1] if version.before else b""
         is_alike = version.data == _wanted(call.arguments, before)
-        is_due = call.tool == "write" or version.before is None or call.is_excused
-        if not (is_alike and is_due):
+        if not is_alike or (is_leased and version.before and call.tool != "write"):
             raise Broken("I1", f"{call.tool} was acknowledged, and is not written")
 
 
@@ -171,9 +172,10 @@ def _check_search(world: World, call: Called) -> None:
     if "not indexed yet" in text or world.plan.lag:
         return
     for version in world.dropbox.versions:
-        if version.at < call.began and _ends(world, version) > call.ended:
-            if version.location.count("/") > 1 and version.location[1:] not in text.lower():
-                raise Broken("I4", f"a search leaves out {version.location}: {text!r}")
+        is_note = version.location.count("/") > 1
+        was_there = version.at < call.began and _ends(world, version) > call.ended
+        if is_note and was_there and version.location[1:] not in text.lower():
+            raise Broken("I4", f"a search leaves out {version.location}: {text!r}")
     for line in text.splitlines():
         place, name, _ = line.partition("  score ")
         if name and not _was_there(world, "/" + place.partition(". ")[2].lower(), call):

@@ -89,7 +89,7 @@ class Notify:
 
 @dataclass(frozen=True, slots=True)
 class Deliver:
-    """The queue hands over one of its messages; `again`: and keeps it, to hand it over once more."""
+    """The queue hands over one of its messages, and may keep it to do so again."""
 
     is_again: bool = False
 

@@ -5,7 +5,7 @@ All of them look right, and are right as long as nobody else writes and nothing 
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from memorybox.adapters.dropbox.client import Api
@@ -138,10 +138,8 @@ class CursorBeforeWork(Recorder):
     """The cursor moves first, and then what it passed is recorded."""
 
     def read_on(self, state: IndexState, known: Any, deadline: Any) -> Reading:
-        return replace(self, index=_MovesFirst(self.index))._read_on(state, known, deadline)
-
-    def _read_on(self, state: IndexState, known: Any, deadline: Any) -> Reading:
-        return Recorder.read_on(self, state, known, deadline)
+        moves_first: Any = _MovesFirst(self.index)
+        return Recorder(self.files, moves_first).read_on(state, known, deadline)
 
 
 class _MovesFirst:
@@ -276,7 +274,7 @@ PLANTED: dict[str, Planted] = {
     "the cursor moves before the work": Planted(Parts(recorder=CursorBeforeWork)),
     "a new listing forgets nobody": Planted(Parts(recorder=ListingForgetsNobody)),
     "no compare-and-swap on entries": Planted(Parts(index=NoCompareAndSwap)),
-    "no compare-and-swap on packs": Planted(Parts(index=PackInPlaceOfPack)),
+    "no compare-and-swap on packs": Planted(Parts(index=PackInPlaceOfPack), first=4_000),
     "a fold drops what changed": Planted(Parts(index=ForgetsWhatChanged)),
     "a fold drops before it keeps": Planted(Parts(packer=ForgetsFirst)),
     "a write claims to be indexed": Planted(Parts(indexer=SaysIndexed)),

@@ -17,7 +17,7 @@ from multiprocessing import get_context
 from tests.simulation.history import carry_out
 from tests.simulation.invariants import Broken, check
 from tests.simulation.plan import Plan, draw
-from tests.simulation.world import Parts
+from tests.simulation.world import PRODUCT, Parts
 
 CHUNK = 250
 """Histories that a process tries before it reports."""
@@ -35,7 +35,7 @@ class Failure:
         return "\n".join((f"seed {self.plan.seed}: {self.reason}", *lines))
 
 
-def failure(plan: Plan, parts: Parts = Parts()) -> str | None:
+def failure(plan: Plan, parts: Parts = PRODUCT) -> str | None:
     """What does not hold after a plan, or None. Whatever is raised counts too."""
     try:
         check(carry_out(plan, parts))
@@ -46,13 +46,13 @@ def failure(plan: Plan, parts: Parts = Parts()) -> str | None:
     return None
 
 
-def try_seeds(seeds: range, parts: Parts = Parts()) -> int | None:
+def try_seeds(seeds: range, parts: Parts = PRODUCT) -> int | None:
     """The first seed after which something does not hold."""
     gc.collect()
     return next((seed for seed in seeds if failure(draw(seed), parts)), None)
 
 
-def shrunk(plan: Plan, parts: Parts = Parts()) -> Failure:
+def shrunk(plan: Plan, parts: Parts = PRODUCT) -> Failure:
     """The same failure with as few acts and faults as still bring it about."""
     reason = failure(plan, parts)
     assert reason is not None

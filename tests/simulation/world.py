@@ -103,6 +103,10 @@ class Parts:
     tools: type[MemoryTools] = MemoryTools
 
 
+PRODUCT = Parts()
+"""As it is shipped."""
+
+
 @dataclass(slots=True)
 class Caller:
     """One greenlet, its place among the callers of the plan, and what it is doing."""

@@ -258,6 +258,15 @@ class Process:
 
         return SqsChangeQueue(self.aws.sqs, self.settings.queue_url, account)
 
+    def budget_percent(self) -> int:
+        """How much of the deployment's tokens of this month is spent."""
+        from memorybox.adapters.aws.budget import DynamoSpending
+        from memorybox.search.budget import month_of
+
+        spending = DynamoSpending(self.aws.dynamodb, self.settings.memory_table, self.clock)
+        spent = spending.of(month_of(self.clock.now()))
+        return 100 * spent // self.settings.deployment_token_cap
+
     def signed_in(self, account: AccountId) -> None:
         """Begin the first index in the background, and let the sweep know of the account."""
         self.directory.add(account)

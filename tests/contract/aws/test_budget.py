@@ -7,12 +7,12 @@ import pytest
 
 from local import aws
 from memorybox.accounts.model import AccountId
-from memorybox.adapters.aws.budget import LEAST_SHARD, DynamoBudget
+from memorybox.adapters.aws.budget import LEAST_SHARD, DynamoBudget, DynamoSpending
 from memorybox.adapters.aws.clients import Clients
 from memorybox.adapters.aws.session import Session
 from memorybox.clock import Clock
 from memorybox.deadline import Deadline
-from memorybox.search.budget import BudgetSpent, DeploymentBudgetSpent
+from memorybox.search.budget import BudgetSpent, DeploymentBudgetSpent, month_of
 from tests.fakes.clock import FakeClock
 
 
@@ -64,3 +64,16 @@ def test_what_the_deployment_could_not_grant_is_not_taken_from_the_account(
         a_budget(clients, account, account_cap=100, deployment_cap=99, clock=clock).reserve(100)
 
     a_budget(clients, account, account_cap=100, clock=clock).reserve(100)
+
+
+def test_what_the_deployment_spends_is_the_sum_of_all_accounts(
+    clients: Clients, account: AccountId
+) -> None:
+    clock = FakeClock(datetime(2032, 1, 1, tzinfo=UTC))
+    spending = DynamoSpending(clients.dynamodb, aws.MEMORY_TABLE, clock)
+    before = spending.of(month_of(clock.now()))
+
+    for number in range(20):
+        a_budget(clients, AccountId(f"{account}-{number}"), clock=clock).reserve(7)
+
+    assert (before, spending.of(month_of(clock.now()))) == (0, 140)

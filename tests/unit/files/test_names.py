@@ -22,6 +22,7 @@ from memorybox.files.names import new_path_fault, new_workspace_fault, path_faul
         ("a.txt", "it does not end in .md"),
         ("a.md.", "it does not end in .md"),
         ("beds/.md", "it has no name before .md"),
+        ("d/" * 2_000 + "b.md", "it is over 4,000 bytes"),
     ],
 )
 def test_a_path_that_can_be_no_note_says_why(path: str, fault: str) -> None:
@@ -74,6 +75,7 @@ def test_a_new_file_gets_no_odd_name(path: str, fault: str | None) -> None:
         ("a\\b", "it has a backslash"),
         ("a\0", "it has a control character"),
         ("a\udc00", "it has half of a surrogate pair"),
+        ("w" * 4_001, "it is over 4,000 bytes"),
         ("garden", None),
         (" ", None),
     ],

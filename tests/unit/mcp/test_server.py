@@ -145,7 +145,8 @@ def test_absent_arguments_are_no_arguments(arguments: Mapping[str, object]) -> N
     [
         ({"name": "gone"}, "Unknown tool: gone"),
         ({"name": "Look"}, "Unknown tool: Look"),
-        ({"name": "x" * 200}, f"Unknown tool: {'x' * 128}"),
+        ({"name": "x" * 300}, f"Unknown tool: {'x' * 200}…"),
+        ({"name": "a\u202e\n"}, "Unknown tool: a\\\\u202e\\\\u000a"),
         ({"name": "look", "arguments": []}, "arguments must be an object"),
         ({"name": "look", "arguments": "{}"}, "arguments must be an object"),
     ],

@@ -373,6 +373,19 @@ def test_a_search_that_meets_another_run_waits_for_it_within_its_20_seconds() ->
     assert world.clock.monotonic() == pytest.approx(20)
 
 
+def test_a_search_with_nothing_to_do_in_its_workspace_waits_for_no_run_elsewhere() -> None:
+    world = a_garden()
+    world.search(QUERY)
+    world.put("/bulk/new.md", "something else")
+    other = InMemoryLeases(world.leases, Deadline.after(100, world.clock))
+    with other.indexer(Deadline.after(1, world.clock)):
+        result = world.search(QUERY, "garden")
+
+    assert result.pending == 0
+    assert result.hits[0].path == "tomatoes.md"
+    assert world.clock.monotonic() == 0
+
+
 def test_a_file_that_another_request_is_indexing_is_counted_and_not_embedded_twice() -> None:
     world = World()
     world.put("/garden/a.md", "text")

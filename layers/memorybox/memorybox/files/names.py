@@ -12,6 +12,9 @@ SUFFIX = ".md"
 LONGEST = 255
 """Bytes of one component. Dropbox refuses a longer one only after the upload."""
 
+LONGEST_PATH = 4_000
+"""Bytes of a whole path. A longer one does not fit in the header that carries it to Dropbox."""
+
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 _Rules = tuple[tuple[str, Callable[[str], bool]], ...]
@@ -63,6 +66,7 @@ _CHARACTER_RULES: _Rules = (
     ("it has a backslash", lambda name: "\\" in name),
     ("it has a control character", lambda name: "\0" in name),
     ("it has half of a surrogate pair", has_lone_surrogate),
+    (f"it is over {LONGEST_PATH:,} bytes", lambda name: len(name.encode()) > LONGEST_PATH),
 )
 _WORKSPACE_RULES: _Rules = (
     ("it is empty", lambda name: not name),

@@ -17,6 +17,7 @@ from memorybox.mcp.messages import (
     ProtocolError,
     Request,
 )
+from memorybox.quoting import shortened
 
 MODERN_REVISION = "2026-07-28"
 HANDSHAKE_REVISIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
@@ -182,4 +183,4 @@ def _unsupported(version: str | None) -> ProtocolError:
 
 
 def _not_found(request: Request) -> ProtocolError:
-    return ProtocolError(METHOD_NOT_FOUND, f"Method not found: {request.method:.128}")
+    return ProtocolError(METHOD_NOT_FOUND, f"Method not found: {shortened(request.method)}")

@@ -18,6 +18,7 @@ from memorybox.mcp.messages import (
     result_frame,
 )
 from memorybox.mcp.toolset import Tool, ToolResult, Toolset
+from memorybox.quoting import shortened
 
 Call = Callable[[str, Mapping[str, object]], ToolResult]
 
@@ -141,7 +142,7 @@ class McpServer:
             raise ProtocolError(INVALID_PARAMS, "name must be a string")
         tool = self.toolset.find(name)
         if tool is None:
-            raise ProtocolError(INVALID_PARAMS, f"Unknown tool: {name:.128}")
+            raise ProtocolError(INVALID_PARAMS, f"Unknown tool: {shortened(name)}")
         return tool
 
 

@@ -44,14 +44,14 @@ class CatchUp:
     def recipe(self) -> Recipe:
         return self.indexer.drafter.recipe
 
-    def due(self, view: View, scope: str | None) -> list[Seen]:
-        """What is to be indexed: all of the scope, and what changed elsewhere.
+    def due(self, view: View, scope: str | None, *, elsewhere: bool = True) -> list[Seen]:
+        """What is to be indexed: all of the scope and, unless told not to, what changed elsewhere.
 
         A file elsewhere that is due although nothing happened to it waits for a search there.
         """
         today = self.clock.now().date()
-        if scope is None:
-            return view.snapshot.due(self.recipe, today)
+        if scope is None or not elsewhere:
+            return view.snapshot.due(self.recipe, today, scope)
         changed = {
             at.workspace
             for at in view.state.tail.values()

@@ -92,9 +92,12 @@ class Search:
         scope = _scope(view.state, workspace)
         if not self.catch_up.due(view, scope):
             return view
-        with self.leases.indexer(start_until) as is_ours:
+        is_due = bool(self.catch_up.due(view, scope, elsewhere=False))
+        with self.leases.indexer(start_until if is_due else start_until.capped(0)) as is_ours:
             if is_ours:
                 self.catch_up.run(self.catalog.load(), scope)
+            elif not is_due:
+                return view  # what the other run is at is not asked for
         now = self.catalog.load()
         if now.state.cursor != view.state.cursor:
             return self.catalog.catch_up(start_until)  # others read on, perhaps not to the end

@@ -26,7 +26,7 @@ def add_error_pages(app: FastAPI) -> None:
 
 
 async def _forbidden(_request: Request, error: Forbidden) -> Response:
-    return message("This step is not for this browser", str(error), 403)
+    return message("Please begin again", str(error), 403)
 
 
 async def _refused(_request: Request, error: Refused) -> Response:

@@ -1,6 +1,7 @@
 """What clients call to find us and to get tokens. Open to every origin: no cookie is read here."""
 
 import json
+import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeVar
 
@@ -18,6 +19,8 @@ from memorybox.web.bodies import read, read_form
 from memorybox.web.services import Services
 
 _T = TypeVar("_T")
+
+_log = logging.getLogger(__name__)
 
 _OPEN = {"access-control-allow-origin": "*"}
 _PREFLIGHT = {
@@ -71,6 +74,7 @@ def router(services: Services) -> APIRouter:
 
 async def refusal(request: Request, error: OAuthError) -> Response:
     """An error as RFC 6749, section 5.2, has it: the code, and not how we came to it."""
+    _log.info("A request was refused", extra={"code": error.code, "reason": error.reason})
     headers: dict[str, str] = {}
     if error.code == "invalid_client" and "authorization" in request.headers:
         headers["www-authenticate"] = 'Basic realm="memorybox"'

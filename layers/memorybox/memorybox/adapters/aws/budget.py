@@ -1,12 +1,15 @@
 """The budget ledger on DynamoDB: a counter for the account, one of several for the deployment."""
 
 import secrets
+from functools import partial
+from typing import TYPE_CHECKING
 
 from memorybox.adapters.aws import keys
 from memorybox.adapters.aws.guard import DEPLOYMENT, opened
 from memorybox.adapters.aws.session import Session
-from memorybox.adapters.aws.table import Cancelled, Write, update
+from memorybox.adapters.aws.table import Cancelled, Table, Write, update
 from memorybox.adapters.aws.values import Item
+from memorybox.clock import Clock
 from memorybox.search.budget import (
     BudgetSpent,
     DeploymentBudgetSpent,
@@ -15,6 +18,9 @@ from memorybox.search.budget import (
     Spending,
     month_of,
 )
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
 
 LEAST_SHARD = 10_000_000
 """Tokens of a shard: many requests, so that little is left over when none fits any more."""
@@ -77,6 +83,21 @@ class DynamoBudget:
 
     def _of_shard(self, month: Month) -> Item:
         return {"pk": keys.deployment(self._shard), "sk": keys.budget(month)}
+
+
+class DynamoSpending:
+    """What the whole deployment spends."""
+
+    def __init__(self, client: "DynamoDBClient", table: str, clock: Clock) -> None:
+        self._table = Table(client, table, partial(opened, DEPLOYMENT), clock)
+
+    def of(self, month: Month) -> int:
+        """Tokens, those held back included."""
+        counters = (
+            self._table.get({"pk": keys.deployment(shard), "sk": keys.budget(month)})
+            for shard in range(keys.DEPLOYMENTS)
+        )
+        return sum(counter["spent"] for counter in counters if counter)
 
 
 def _taking(key: Item, tokens: int, cap: int) -> Write:

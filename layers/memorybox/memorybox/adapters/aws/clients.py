@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _CONFIG = Config(
     connect_timeout=1,
     read_timeout=3,
+    max_pool_connections=16,  # as many as there may be threads in one process
     retries={"mode": "standard", "total_max_attempts": 2},
     response_checksum_validation="when_required",  # packs have a checksum of their own
 )

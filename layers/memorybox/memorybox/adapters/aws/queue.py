@@ -1,6 +1,7 @@
 """The queue to the indexer on SQS."""
 
 import json
+import logging
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,10 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
 MOST_MESSAGES = 10  # of one batch
+BREATH = 1  # second before the indexer goes on: a search that waits for its lease comes first
 MOST_BYTES = 25_000  # of one message, so that a full batch is below 256 KiB
+
+_log = logging.getLogger(__name__)
 
 
 class SqsChangeQueue:
@@ -32,17 +36,24 @@ class SqsChangeQueue:
             self._send(bodies[start : start + MOST_MESSAGES])
 
     def go_on(self) -> None:
-        self._send([{"account": self._account}])
+        self._send([{"account": self._account}], delay=BREATH)
 
-    def _send(self, bodies: Sequence[object]) -> None:
+    def _send(self, bodies: Sequence[object], delay: int = 0) -> None:
         entries: list[Any] = [
-            {"Id": str(n), "MessageBody": json.dumps(body), "MessageGroupId": self._account}
+            {
+                "Id": str(n),
+                "MessageBody": json.dumps(body),
+                "MessageGroupId": self._account,
+                "DelaySeconds": delay,
+            }
             for n, body in enumerate(bodies)
         ]
         with aws_errors():
             answer = self._client.send_message_batch(QueueUrl=self._url, Entries=entries)
         if answer.get("Failed"):
             raise StorageSilent  # the caller sends all of them again; a message may come twice
+        sent = [message["MessageId"] for message in answer["Successful"]]
+        _log.info("Messages were sent", extra={"message_ids": sent})  # the indexer logs them too
 
 
 def _chunks(paths: Sequence[str]) -> Iterator[list[str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from base64 import b64decode
 from collections.abc import Sequence
 from functools import cached_property
@@ -20,6 +21,8 @@ SHORTEST_CALL = 0.5
 
 _PAUSE = 1.0
 _BAD_TEXT = {400, 413, 422}
+
+_log = logging.getLogger(__name__)
 
 
 class _Again(Exception):
@@ -54,6 +57,7 @@ class OpenAIEmbedder:
             except _Again as again:
                 raise EmbedderSilent from again
         tokens = _tokens(answer)
+        _log.info("Texts were embedded", extra={"embedded_tokens": tokens})
         try:
             return Embeddings(self._vectors(answer, len(texts)), tokens)
         except ValueError as error:
