@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 export PYTHONPATH := layers/memorybox:.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run check format test e2e bench lock build deploy deploy-check destroy e2e-stack sbom clean
+.PHONY: help setup run check format test e2e simulate soak bench lock build deploy deploy-check destroy e2e-stack sbom clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,6 +36,12 @@ test: setup ## All tests (ARGS="tests/unit" for some)
 
 e2e: setup ## Only the tests that drive the whole product with official clients
 	$(BIN)/python -m pytest tests/e2e $(ARGS)
+
+simulate: setup ## 100,000 simulated histories, and every planted fault (HISTORIES=...)
+	HISTORIES=$(or $(HISTORIES),100000) $(BIN)/python -m pytest tests/simulation -s $(ARGS)
+
+soak: setup ## Simulated histories that no run had, for an hour (SECONDS=...)
+	$(BIN)/python -m tests.simulation.rig --seconds $(or $(SECONDS),3600)
 
 bench: setup ## Measure: counts per tool, import cost, search (DATA=folder of public sets, for quality)
 	$(BIN)/python -m bench $(if $(DATA),--data $(DATA))

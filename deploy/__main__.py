@@ -20,6 +20,9 @@ Then test it from outside:  make deploy-check URL={base}
 def main() -> int:
     arguments = parser("deploy", __doc__)
     arguments.add_argument("--ask", action="store_true", help="ask for everything anew")
+    arguments.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter to change"
+    )
     given = arguments.parse_args()
 
     def deploy() -> None:
@@ -29,10 +32,12 @@ def main() -> int:
         told = None if given.ask else deployed.parameters()
         if told is None:
             told = settings(person)
+        told = {**told, **dict(change.split("=", 1) for change in given.set)}
         prefix = f"{told.get('SecretsPrefix', '/memorybox')}/{given.stage}"
         keep_secrets(found.client("ssm"), prefix, person, anew=given.ask)
         print("Building ...")
         deployed.deploy(build(LAMBDA), told, quiet=False)
+        deployed.prune(found.client("lambda"))
         outputs = deployed.outputs()
         mcp = outputs["McpUrl"]
         print(_DONE.format(mcp=mcp, base=mcp.removesuffix("/mcp")))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
 
@@ -13,6 +13,10 @@ from deploy.sam import sam
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudformation import CloudFormationClient
+    from mypy_boto3_lambda import LambdaClient
+
+KEPT_VERSIONS: Final = 2
+"""The one that serves, and the one before it, to go back to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +44,7 @@ class Stack:
     def deploy(self, template: Path, parameters: Mapping[str, str], *, quiet: bool = True) -> None:
         """Make the stack, or bring it up to the built template."""
         told = {**parameters, "Stage": self.stage}
-        told["Release"] = _release(template, told)
+        told["Release"] = release(template, told)
         sam(
             "deploy",
             *["--template-file", str(template), "--stack-name", self.name, "--resolve-s3"],
@@ -50,6 +54,13 @@ class Stack:
             environment=self.environment,
             quiet=quiet,
         )
+
+    def prune(self, lambdas: "LambdaClient") -> None:
+        """Delete all versions of functions but the last two: each has a snapshot to pay for."""
+        resources = self.cloudformation.describe_stack_resources(StackName=self.name)
+        for resource in resources["StackResources"]:
+            if resource["ResourceType"] == "AWS::Lambda::Function":
+                _prune(lambdas, resource["PhysicalResourceId"])
 
     def delete(self) -> None:
         """Delete it, and return when it is gone. What its template retains stays."""
@@ -66,7 +77,15 @@ class Stack:
         return found
 
 
-def _release(template: Path, parameters: Mapping[str, str]) -> str:
-    """Names all that a version of a function is made of: SAM itself looks at its own code only."""
+def _prune(lambdas: "LambdaClient", function: str) -> None:
+    pages = lambdas.get_paginator("list_versions_by_function").paginate(FunctionName=function)
+    found = [version["Version"] for page in pages for version in page["Versions"]]
+    numbers = sorted(int(version) for version in found if version.isdecimal())
+    for number in numbers[:-KEPT_VERSIONS]:
+        lambdas.delete_function(FunctionName=function, Qualifier=str(number))
+
+
+def release(template: Path, parameters: Mapping[str, str]) -> str:
+    """A name for all that versions are made of. SAM itself looks at a function's own code only."""
     told = "".join(f"{name}={value}\0" for name, value in sorted(parameters.items()))
     return sha256(f"{digest(template.parent)}\0{told}".encode()).hexdigest()[:16]

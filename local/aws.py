@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -119,12 +119,17 @@ class Aws:
         self.stop()
 
 
-def start(state: Path, port: int | None = None, secrets: Mapping[str, str] | None = None) -> Aws:
+def start(
+    state: Path,
+    port: int | None = None,
+    secrets: Mapping[str, str] | None = None,
+    say: Callable[[str], None] = print,
+) -> Aws:
     """Start MiniStack on what the folder `state` holds, and make what is missing there.
 
     `secrets` become SecureStrings named SECRETS_PREFIX/STAGE/<key>. Raises DidNotStart.
     """
-    ministack = MiniStack(state, port)
+    ministack = MiniStack(state, port, say=say)
     try:
         return _provide(ministack, secrets or {})
     except BaseException:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import blake2b
@@ -93,33 +94,39 @@ class WordLlama:
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         encoded = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
-        return _unit(np.stack([self._table[one.ids or [0]].mean(0) for one in encoded]))
+        return unit(np.stack([self._table[one.ids or [0]].mean(0) for one in encoded]))
 
     def tokens(self, text: str) -> int:
         return len(self._tokenizer.encode(text, add_special_tokens=False).ids)
 
 
 class HashedWords:
-    """Each word adds 1 or -1 at a place its hash names. Texts with words in common are near."""
+    """Each word adds 1 or -1 at places its hash names. Texts with words in common are near.
+
+    There is one place in each quarter, so that every word is in the first quarter, too. Accents
+    count for nothing, and a symbol that is no punctuation is a word.
+    """
 
     dimensions = 256
-    _word = re.compile(r"\w+")
+    _quarter = 64
+    _word = re.compile(r"\w+|\S")
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         vectors = np.zeros((len(texts), self.dimensions), np.float32)
         for vector, text in zip(vectors, texts, strict=True):
             for word in self._words(text) or [text]:
-                digest = blake2b(word.encode(), digest_size=3).digest()
-                vector[digest[0]] += 1 if digest[1] % 2 else -1
-            if not vector.any():  # words that cancel each other out
-                vector[0] = 1
-        return _unit(vectors)
+                for quarter, byte in enumerate(blake2b(word.encode(), digest_size=4).digest()):
+                    sign, place = divmod(byte, self._quarter)
+                    vector[quarter * self._quarter + place] += 1 if sign % 2 else -1
+        return unit(vectors)
 
     def tokens(self, text: str) -> int:
         return len(self._words(text)) or 1
 
     def _words(self, text: str) -> list[str]:
-        return self._word.findall(text.casefold())
+        letters = unicodedata.normalize("NFKD", text.casefold())
+        bare = "".join(one for one in letters if not unicodedata.combining(one))
+        return [word for word in self._word.findall(bare) if any(map(_has_meaning, word))]
 
 
 MODELS: Mapping[str, Callable[[], Embedder]] = {
@@ -137,6 +144,14 @@ def _folder(package: str) -> Path:
     return Path(spec.origin).parent
 
 
-def _unit(vectors: Matrix) -> Matrix:
-    unit: Matrix = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    return unit
+def _has_meaning(letter: str) -> bool:
+    category = unicodedata.category(letter)
+    return category[0] in "LN" or category == "So"
+
+
+def unit(vectors: Matrix) -> Matrix:
+    """Each row made as long as 1. One of zeros, whose words cancel out, gets the first axis."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    first = np.eye(1, vectors.shape[1], dtype=np.float32)
+    whole: Matrix = np.where(lengths > 0, vectors / np.where(lengths > 0, lengths, 1), first)
+    return whole

@@ -4,10 +4,11 @@ https://platform.openai.com/docs/api-reference/embeddings/create
 """
 
 import base64
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -28,6 +29,7 @@ Fault: TypeAlias = Literal[
     "nan",
     "zero_vector",
 ]
+FAULTS: Final = get_args(Fault)
 
 
 class Invalid(Exception):
@@ -54,6 +56,17 @@ class Wanted:
             str(request.get("model")),
             request.get("encoding_format") == "base64",
         )
+
+
+def parsed(body: bytes) -> dict[str, Any]:
+    """The JSON object of a request. Raises Invalid."""
+    try:
+        request = json.loads(body)
+    except (ValueError, RecursionError):  # the second on what is nested too deeply
+        request = None
+    if not isinstance(request, dict):
+        raise Invalid("We could not parse the JSON body of your request.")
+    return request
 
 
 def answer(wanted: Wanted, vectors: Matrix, tokens: int, fault: Fault | None) -> dict[str, Any]:
@@ -84,7 +97,10 @@ def _texts(value: object) -> list[str]:
         raise Invalid("'$.input' is invalid: this server takes a string or a list of strings.")
     if not 1 <= len(texts) <= MAX_INPUTS:
         raise Invalid(f"'$.input' is invalid: it must hold 1 to {MAX_INPUTS} inputs.")
-    sizes = [len(text.encode()) for text in texts]
+    try:
+        sizes = [len(text.encode()) for text in texts]
+    except UnicodeEncodeError:
+        raise Invalid("'$.input' is invalid: half of a surrogate pair is no text.") from None
     if 0 in sizes:
         raise Invalid("'$.input' is invalid: input cannot be an empty string.")
     if max(sizes) > MAX_TOKENS_AN_INPUT:

@@ -57,14 +57,14 @@ def _outcome(answer: dict[str, Any]) -> str:
 
 def _shown(word: object) -> str:
     """A name that a client sent, if it looks like one."""
-    text = str(word)
+    text = "" if isinstance(word, dict | list) else str(word)
     return text if _NAME.fullmatch(text) else "?"
 
 
 def _json(text: bytes | str) -> dict[str, Any]:
     try:
         return _dict(json.loads(text))
-    except ValueError:
+    except (ValueError, RecursionError):  # the second on what is nested too deeply
         return {}
 
 

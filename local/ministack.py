@@ -3,9 +3,10 @@
 import fcntl
 import os
 import shutil
+import signal
 import time
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, TextIO
@@ -15,6 +16,7 @@ from local.processes import Child, into
 
 _COMMAND: Final = Path(__file__).parent.parent / ".venv-ministack/bin/ministack"
 _STARTS_WITHIN: Final = 20.0  # seconds; usually half a second
+_ENDS_WITHIN: Final = 20.0  # seconds; it writes all its state on the way out
 
 
 class DidNotStart(Exception):
@@ -24,15 +26,21 @@ class DidNotStart(Exception):
 class MiniStack:
     """Starting, until `await_start` has returned. Raises DidNotStart.
 
-    `environment` turns on what MiniStack does not do by itself, such as AUTH.
+    `environment` turns on what MiniStack does not do by itself, such as AUTH. `say` hears of one
+    that an earlier run left behind, and that is stopped.
     """
 
     def __init__(
-        self, state: Path, port: int | None = None, environment: Mapping[str, str] | None = None
+        self,
+        state: Path,
+        port: int | None = None,
+        environment: Mapping[str, str] | None = None,
+        say: Callable[[str], None] = print,
     ) -> None:
         self.endpoint = f"http://127.0.0.1:{port or ports.free()}"
         self._log = state / "ministack.log"
         self._environment = environment or {}
+        self._say = say
         self._process = self._started(state.resolve())
 
     def await_start(self) -> None:
@@ -62,7 +70,7 @@ class MiniStack:
         state.mkdir(parents=True, exist_ok=True)
         temporary = state / "temp"
         with (state / "lock").open("a+") as lock:
-            _take(lock, state)
+            self._take(lock, state)
             shutil.rmtree(temporary, ignore_errors=True)
             temporary.mkdir()
             self._log.write_text("")
@@ -86,16 +94,43 @@ class MiniStack:
                 keep_open=[lock.fileno()],
             )
             lock.truncate(0)
-            lock.write(str(process.pid))
+            lock.write(f"{process.pid} {os.getpid()}")
             return process
 
+    def _take(self, lock: TextIO, state: Path) -> None:
+        if _is_free(lock):
+            return
+        lock.seek(0)
+        holder, _, owner = lock.read().partition(" ")
+        if not owner or _lives(int(owner)):
+            raise DidNotStart(
+                f"{state} is in use by another run, as MiniStack in process {holder}. "
+                "Stop that one first, or choose another folder with --state."
+            )
+        self._say(f"Stopping MiniStack in process {holder}, which a run that was killed left.")
+        with suppress(ProcessLookupError):
+            os.kill(int(holder), signal.SIGTERM)
+        patience = time.monotonic() + _ENDS_WITHIN
+        while not _is_free(lock):
+            if time.monotonic() > patience:
+                raise DidNotStart(f"MiniStack in process {holder} does not end. Kill it.")
+            time.sleep(0.02)
 
-def _take(lock: TextIO, state: Path) -> None:
+
+def _is_free(lock: TextIO) -> bool:
+    """Whether nobody held it; from now on we do."""
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        lock.seek(0)
-        raise DidNotStart(
-            f"{state} is in use by another run, as MiniStack in process {lock.read()}. "
-            "Stop that one first, or choose another folder with --state."
-        ) from None
+        return False
+    return True
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # it is somebody else's
+        pass
+    return True

@@ -11,10 +11,8 @@ from http import HTTPStatus
 from types import MappingProxyType
 from typing import Any, Final
 
-import numpy as np
-
-from local.embedders import MODELS, Embedder, Matrix
-from local.embeddings import Fault, Invalid, Wanted, answer, error
+from local.embedders import MODELS, Embedder, Matrix, unit
+from local.embeddings import FAULTS, Fault, Invalid, Wanted, answer, error, parsed
 from local.loopback import Connection, Server
 
 _STEERING: Final = "/_emulator/"
@@ -121,7 +119,7 @@ class EmbeddingsServer:
         with self._lock:
             self._received.inputs.extend(wanted.texts)
             self._received.tokens += tokens
-        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True), tokens
+        return unit(vectors), tokens
 
 
 class _Connection(Connection):
@@ -139,31 +137,32 @@ class _Connection(Connection):
 
     def post(self) -> None:
         try:
-            request = json.loads(self.body() or b"{}")
-        except ValueError:
-            self._refuse(HTTPStatus.BAD_REQUEST, "We could not parse the JSON body.")
-            return
-        match self.path:
-            case "/v1/embeddings":
-                self._embed(request)
-            case _ if self.path.startswith(_STEERING):
-                self._steer(self.path.removeprefix(_STEERING), request)
-                self._say({})
-            case _:
-                self._refuse(HTTPStatus.NOT_FOUND, f"Invalid URL (POST {self.path})")
+            request = parsed(self.body() or b"{}")
+            match self.path:
+                case "/v1/embeddings":
+                    self._embed(request)
+                case _ if self.path.startswith(_STEERING):
+                    self._steer(self.path.removeprefix(_STEERING), request)
+                    self._say({})
+                case _:
+                    self._refuse(HTTPStatus.NOT_FOUND, f"Invalid URL (POST {self.path})")
+        except Invalid as invalid:
+            self._refuse(HTTPStatus.BAD_REQUEST, str(invalid))
 
     def _steer(self, action: str, request: Mapping[str, Any]) -> None:
-        match action:
-            case "fail":
-                self.embeddings.fail(request["fault"], request.get("times", math.inf))
-            case "delay":
-                self.embeddings.delay(request["seconds"])
-            case "refuse":
-                self.embeddings.refuse(*request["texts"])
-            case "heal":
+        match action, request:
+            case "fail", {"fault": fault} if fault in FAULTS:
+                self.embeddings.fail(fault, _number(request.get("times", math.inf)))
+            case "delay", {"seconds": seconds}:
+                self.embeddings.delay(min(_number(seconds), threading.TIMEOUT_MAX))
+            case "refuse", {"texts": [*texts]}:
+                self.embeddings.refuse(*map(str, texts))
+            case "heal", _:
                 self.embeddings.heal()
-            case "forget":
+            case "forget", _:
                 self.embeddings.forget()
+            case _:
+                raise Invalid(f"The emulator does not know what this means: {action}")
 
     def _embed(self, request: Mapping[str, Any]) -> None:
         fault = self.embeddings.arrive()
@@ -174,12 +173,8 @@ class _Connection(Connection):
         if fault == "server_error":
             self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, "The server had an error.")
             return
-        try:
-            wanted = Wanted.parse(request, self.embeddings.dimensions)
-            vectors, tokens = self.embeddings.embed(wanted)
-        except Invalid as invalid:
-            self._refuse(HTTPStatus.BAD_REQUEST, str(invalid))
-            return
+        wanted = Wanted.parse(request, self.embeddings.dimensions)
+        vectors, tokens = self.embeddings.embed(wanted)
         if fault == "lost_answer":
             self.close_connection = True
             return
@@ -192,6 +187,12 @@ class _Connection(Connection):
 
     def _say(self, body: object) -> None:
         self.answer(json.dumps(body).encode())
+
+
+def _number(value: object) -> float:
+    if not isinstance(value, int | float) or not value >= 0:
+        raise Invalid(f"A number of at least 0 is wanted, and not {value!r:.20}")
+    return value
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

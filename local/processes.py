@@ -1,13 +1,18 @@
-"""Child processes: each in a group of its own, read line by line, ended as a group."""
+"""Child processes: each in a group of its own, read line by line, ended as a group.
+
+A child whose parent was killed is asked to end, by the system itself, where that is Linux.
+"""
 
 import os
 import signal
 import subprocess
+import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 Sink: TypeAlias = Callable[[str], None]
 """Takes one line of output, without its line end."""
@@ -21,6 +26,9 @@ def into(path: Path) -> Sink:
             file.write(f"{line}\n")
 
     return append
+
+
+_LAUNCH: Final = Path(__file__).with_name("launch.py")
 
 
 class Child:
@@ -38,20 +46,33 @@ class Child:
         keep_open: Sequence[int] = (),
     ) -> None:
         self._sink = sink
-        self._process = subprocess.Popen(
-            command,
-            cwd=folder,
-            env=dict(environment),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            start_new_session=True,
-            pass_fds=keep_open,
-        )
-        self._reader = threading.Thread(target=self._read, daemon=True)
+        started: Future[subprocess.Popen[str]] = Future()
+
+        def run() -> None:
+            # Linux takes the thread that starts a child for its parent, so it is this one, which
+            # lives as long as the child has something to say.
+            try:
+                process = subprocess.Popen(
+                    _launched(command),
+                    cwd=folder,
+                    env=dict(environment),
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    text=True,
+                    errors="replace",
+                    start_new_session=True,
+                    pass_fds=keep_open,
+                )
+            except OSError as error:
+                started.set_exception(error)
+                return
+            started.set_result(process)
+            self._read(process)
+
+        self._reader = threading.Thread(target=run, daemon=True)
         self._reader.start()
+        self._process = started.result()
 
     @property
     def pid(self) -> int:
@@ -80,8 +101,14 @@ class Child:
         self._process.wait()
         self._reader.join()
 
-    def _read(self) -> None:
-        assert self._process.stdout  # noqa: S101 - it is a pipe, see above
-        with self._process.stdout as lines:
+    def _read(self, process: subprocess.Popen[str]) -> None:
+        assert process.stdout  # noqa: S101 - it is a pipe, see above
+        with process.stdout as lines:
             for line in lines:
                 self._sink(line.rstrip("\n"))
+
+
+def _launched(command: Sequence[str]) -> list[str]:
+    if sys.platform != "linux":
+        return list(command)
+    return [sys.executable, "-I", "-S", str(_LAUNCH), str(os.getpid()), *command]

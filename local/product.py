@@ -116,7 +116,8 @@ class Product:
             "dropbox-app-secret": app.secret,
             "openai-api-key": "local",
         }
-        self.aws = aws.start(self.options.state / "aws", self._choose("AWS", 3), secrets)
+        port = self._choose("AWS", 3)
+        self.aws = aws.start(self.options.state / "aws", port, secrets, self._say)
         self._running.callback(self.aws.stop)
 
     def _start_dropbox(self, app: App) -> None:

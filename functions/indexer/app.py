@@ -68,11 +68,12 @@ def _index(record: SQSRecord, seconds: float) -> None:
 
 def _go_on(account: AccountId, paths: list[str] | None, seconds: float) -> None:
     try:
+        process.connections.check(account)
         with process.call(account, min(seconds, TURN)) as call:
             is_finished = call.index_run.work(paths)
     except SignInEnded:
         process.connections.ended(account)
-        process.deletion.forget_unlinked(account)
+        process.deletion.forget(account)
         return
     if not is_finished:
         process.queue(account).go_on()

@@ -45,6 +45,7 @@ def handler(event: dict[str, Any], context: object) -> dict[str, Any]:
 def _queue_changes(account: AccountId, deadline: Deadline) -> None:
     queue = process.queue(account)
     try:
+        process.connections.check(account)
         with process.call(account, deadline.remaining()) as call:
             reading = call.recorder.record(deadline)
     except SignInEnded:

@@ -14,8 +14,16 @@ from local.dropbox.encoding import base64url
 from local.dropbox.entries import Entry, File, Json
 from local.dropbox.knobs import Knobs
 from local.dropbox.listing import Cursor, Page, beginning, next_page
-from local.dropbox.storage import MadeFolder, MemoryStorage, OutsideEdit, Removed, Storage, Wrote
-from local.dropbox.tree import Tree
+from local.dropbox.storage import (
+    MadeFolder,
+    MemoryStorage,
+    NotKept,
+    OutsideEdit,
+    Removed,
+    Storage,
+    Wrote,
+)
+from local.dropbox.tree import Change, Tree
 
 _ACCOUNT_ID_LENGTH = 40
 
@@ -72,6 +80,8 @@ class Account:
         self.lock = threading.RLock()
         self.tree = Tree(self.namespace, storage.journal())
         self._recorded = len(self.tree.journal)
+        self._unkept: NotKept | None = None
+        """Why the last look could not take over an edit, if so."""
         self._cursors = 0
         self._on_change = on_change
 
@@ -85,16 +95,32 @@ class Account:
 
     @contextmanager
     def changing(self) -> Iterator[Tree]:
-        """The tree, to be changed; its new changes are recorded and told at the end."""
+        """The tree, to be changed; its new changes are recorded and told at the end.
+
+        After an error the tree is what is recorded. Raises NotKept.
+        """
         with self.lock:
             try:
                 yield self.tree
-            finally:
-                changes = self.tree.journal[self._recorded :]
-                self._recorded = len(self.tree.journal)
-                self.storage.record(changes)
+                changes = self._record()
+            except BaseException:
+                self._take_back()
+                raise
         if changes:
             self._on_change(self)
+
+    def _record(self) -> list[Change]:
+        changes = self.tree.journal[self._recorded :]
+        if changes:
+            if self._unkept:  # else it would go over an edit that no revision holds
+                raise NotKept(self._unkept.reason)
+            self.storage.record(changes)
+            self._recorded = len(self.tree.journal)
+        return changes
+
+    def _take_back(self) -> None:
+        if len(self.tree.journal) > self._recorded:
+            self.tree.replay(self.tree.journal[: self._recorded])
 
     def write(self, path_display: str, data: bytes, modified: datetime | None = None) -> File:
         """A new revision with these bytes, whatever is there."""
@@ -109,11 +135,19 @@ class Account:
             )
 
     def notice_outside_edits(self, path_lower: str | None = None) -> None:
-        """Bring edits that were made past the API into the tree, as new revisions."""
+        """Bring edits that were made past the API into the tree, as new revisions.
+
+        One that the disk has no room for is brought in once it has. Until then readers see what
+        was before, and nothing is changed.
+        """
         with self.lock:
-            for edit in self.storage.outside_edits(path_lower):
-                with self.changing() as tree:
-                    self._take_over(tree, edit)
+            self._unkept = None
+            try:
+                for edit in self.storage.outside_edits(path_lower):
+                    with self.changing() as tree:
+                        self._take_over(tree, edit)
+            except NotKept as error:
+                self._unkept = error
 
     def _take_over(self, tree: Tree, edit: OutsideEdit) -> None:
         match edit:

@@ -1,6 +1,7 @@
 """One call of an API route: what a route is declared to be, and what its handler is given."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias
@@ -10,7 +11,9 @@ from stone.backends.python_rsrc import stone_serializers, stone_validators
 from local.dropbox.accounts import Account
 from local.dropbox.entries import Json
 from local.dropbox.handouts import Handouts
-from local.dropbox.wire import Refusal, bad_argument
+from local.dropbox.storage import NotKept
+from local.dropbox.tree import Tree
+from local.dropbox.wire import Refusal, RouteError, bad_argument
 
 DOMAINS = {
     "api": "api.dropboxapi.com",
@@ -32,6 +35,15 @@ class Call:
 
     def now(self) -> datetime:
         return self.account.now()
+
+    @contextmanager
+    def changing(self, tag: str) -> Iterator[Tree]:
+        """The account's tree, to be changed. What the disk refuses is `<tag>/<WriteError>`."""
+        try:
+            with self.account.changing() as tree:
+                yield tree
+        except NotKept as error:
+            raise RouteError(f"{tag}/{error.reason}") from error
 
     def bad_argument(self, text: str) -> Refusal:
         return bad_argument(self.route, self.place, text)

@@ -15,6 +15,7 @@ from local.dropbox.exchange import Request
 from local.dropbox.faults import Effect, Fault
 from local.dropbox.knobs import Content, Knobs
 from local.dropbox.service import Service
+from local.dropbox.storage import NotKept
 from local.dropbox.wire import JSON_TYPE, TEXT_TYPE, Response, decoded, encoded, result
 
 CONTROL = "/_emulator/"
@@ -50,7 +51,7 @@ class Control:
                 return result(self._reads[name](request.query))
             if request.method == "POST" and name in self._actions:
                 return result(self._actions[name](decoded(body) if body else {}))
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, NotKept) as error:
             return Response(400, encoded({"error": repr(error)}), JSON_TYPE)
         return Response(404, b"Not Found")
 

@@ -5,7 +5,7 @@ meanwhile is told again by the journal, so that applying all entries in order gi
 """
 
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 
 from local.dropbox import paths
@@ -80,7 +80,8 @@ def next_page(tree: Tree, cursor: Cursor, knobs: Knobs, *, horizon: int) -> Page
 
 
 def _snapshot_page(tree: Tree, cursor: Cursor, knobs: Knobs, horizon: int) -> Page:
-    listed = [path for path in _listed(tree, cursor, knobs) if _follows(path, cursor.after or "")]
+    after = _order(cursor.after or "")
+    listed = [path for path in _listed(tree, cursor, knobs) if _order(path) > after]
     listed = [path for path in listed if tree.placed_at.get(path, 0) < horizon]
     page = listed[: cursor.limit]
     entries = [tree.get(path) or tree.tombstones[path] for path in page]
@@ -100,12 +101,8 @@ def _listed(tree: Tree, cursor: Cursor, knobs: Knobs) -> list[str]:
     return sorted(listed, key=_order)
 
 
-def _order(path: str) -> list[str]:
-    return path.split("/")  # a folder right before its children: "/a/x" before "/a b"
-
-
-def _follows(path: str, after: str) -> bool:
-    return _order(path) > _order(after)
+def _order(path: str) -> str:
+    return path.replace("/", "\0")  # a folder right before its children: "/a/x" before "/a b"
 
 
 def _is_listed(path: str, cursor: Cursor) -> bool:
@@ -140,22 +137,36 @@ def _coalesced(changes: list[Change]) -> list[Change]:
     A deletion stays where a folder came back: the folder alone would not say that its old
     children went.
     """
-    last: dict[str, Change] = {}
+    root = _Node()
     kept: list[Change] = []
     for change in reversed(changes):
-        path = change.path_lower
-        later = last.get(path)
-        taken = any(_is_deletion(last.get(above)) for above in paths.ancestors(path))
+        node = root.reach(change.path_lower)
+        if node is None:
+            continue
+        later = node.last
         returns = change.entry is None and later is not None and isinstance(later.entry, Folder)
-        if not taken and (later is None or returns):
+        if later is None or returns:
             kept.append(change)
         if later is None or change.entry is None:
-            last[path] = change
+            node.last = change
     return kept[::-1]
 
 
-def _is_deletion(change: Change | None) -> bool:
-    return change is not None and change.entry is None
+@dataclass(slots=True)
+class _Node:
+    """A path, and what happened to it last."""
+
+    last: Change | None = None
+    below: dict[str, "_Node"] = field(default_factory=dict)
+
+    def reach(self, path: str) -> "_Node | None":
+        """The node of a path below this one. None if a folder above it was deleted."""
+        node = self
+        for name in path.split("/")[1:]:
+            if node.last is not None and node.last.entry is None:
+                return None
+            node = node.below.setdefault(name, _Node())
+        return node
 
 
 def _shown(tree: Tree, change: Change, knobs: Knobs) -> list[Entry | Tombstone]:

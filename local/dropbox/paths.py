@@ -4,7 +4,8 @@ import re
 import unicodedata
 from functools import lru_cache
 
-_LONGEST_NAME = 255
+_LONGEST_NAME = 255  # UTF-16 units
+_LONGEST_PATH = 4096  # bytes, as the file system's
 _DISALLOWED = {"desktop.ini", "thumbs.db", ".ds_store", "icon\r", ".dropbox", ".dropbox.attr"}
 _FORBIDDEN = re.compile(r"[\\\x00\x7f]")
 _BEYOND_BMP = re.compile("[\U00010000-\U0010ffff]")
@@ -42,6 +43,8 @@ def stored(path: str) -> str:
 def is_malformed(path: str, *, emoji_allowed: bool = True) -> bool:
     """Whether no entry can have this path. The root, "", is not malformed."""
     if _FORBIDDEN.search(path) or (not emoji_allowed and _BEYOND_BMP.search(path)):
+        return True
+    if len(path.encode("utf-8", "surrogatepass")) > _LONGEST_PATH:
         return True
     return any(map(_is_malformed_name, path.split("/")[1:]))
 

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from local.dropbox import paths
-
-CACHE = ".dropbox.cache"  # where the desktop program, too, writes a file before it moves it in
+from local.dropbox.disk import CACHE
 
 Signature: TypeAlias = tuple[int, int, int]
 
@@ -30,6 +29,7 @@ class Inventory:
     def __init__(self) -> None:
         self._by_key: dict[str, OnDisk] = {}
         self._keys: dict[str, str] = {}
+        self._before: list[tuple[str, OnDisk | None]] = []
 
     def get(self, key: str) -> OnDisk | None:
         return self._by_key.get(key)
@@ -42,20 +42,36 @@ class Inventory:
         return iter(sorted(self._by_key))
 
     def put(self, key: str, entry: OnDisk) -> None:
-        if (before := self._by_key.get(key)) is not None:
-            del self._keys[before.path]
-        self._by_key[key] = entry
-        self._keys[entry.path] = key
+        self._set(key, entry)
 
     def forget(self, key: str) -> None:
         """With all that is below."""
         for gone in [one for one in self._by_key if one == key or paths.is_under(one, key)]:
-            del self._keys[self._by_key.pop(gone).path]
+            self._set(gone, None)
+
+    def settle(self) -> None:
+        """What was put and forgotten is so for good."""
+        self._before.clear()
+
+    def revert(self) -> None:
+        """Know again what was known when it was last settled."""
+        for key, entry in reversed(list(self._before)):
+            self._set(key, entry)
+        self._before.clear()
+
+    def _set(self, key: str, entry: OnDisk | None) -> None:
+        before = self._by_key.pop(key, None)
+        self._before.append((key, before))
+        if before is not None:
+            del self._keys[before.path]
+        if entry is not None:
+            self._by_key[key] = entry
+            self._keys[entry.path] = key
 
 
 def scan(folder: Path, known: Inventory) -> dict[str, OnDisk]:
     """All there is, a folder before its children; what did not change is the known object."""
-    return dict(_walk(str(folder), "", known))
+    return dict(_walk(str(folder), known))
 
 
 def has_news(directory: str, known: Inventory) -> bool:
@@ -72,21 +88,31 @@ def signature(stat: os.stat_result) -> Signature:
     return stat.st_mtime_ns, stat.st_size, stat.st_ino
 
 
-def _walk(directory: str, above: str, known: Inventory) -> Iterator[tuple[str, OnDisk]]:
+def _walk(folder: str, known: Inventory) -> Iterator[tuple[str, OnDisk]]:
+    """Without recursion: folders may be deeper than Python's stack. Links are not followed."""
     seen: set[str] = set()
-    for key, item in _items(directory, above, known):
+    ahead = _items(folder, "", known)[::-1]
+    while ahead:
+        key, item = ahead.pop()
         if key in seen:
             continue  # differs from a sibling by case or normal form only
         seen.add(key)
-        if item.is_dir(follow_symlinks=False):
-            yield key, _same(known.get(key), OnDisk(item.path, is_folder=True))
-            yield from _walk(item.path, key, known)
-        elif item.is_file(follow_symlinks=False):
-            try:
-                now = signature(item.stat(follow_symlinks=False))
-            except OSError:  # gone meanwhile
-                continue
-            yield key, _same(known.get(key), OnDisk(item.path, is_folder=False, signature=now))
+        if (now := _looked_at(item)) is not None:
+            yield key, _same(known.get(key), now)
+            if now.is_folder:
+                ahead += reversed(_items(item.path, key, known))
+
+
+def _looked_at(item: "os.DirEntry[str]") -> OnDisk | None:
+    if item.is_dir(follow_symlinks=False):
+        return OnDisk(item.path, is_folder=True)
+    if not item.is_file(follow_symlinks=False):
+        return None
+    try:
+        now = signature(item.stat(follow_symlinks=False))
+    except OSError:  # gone meanwhile
+        return None
+    return OnDisk(item.path, is_folder=False, signature=now)
 
 
 def _same(known: OnDisk | None, now: OnDisk) -> OnDisk:

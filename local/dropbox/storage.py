@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 from uuid import uuid4
 
 from local.dropbox.entries import content_hash
@@ -34,6 +34,17 @@ class Removed:
 OutsideEdit: TypeAlias = Wrote | MadeFolder | Removed
 
 
+Reason: TypeAlias = Literal["insufficient_space", "malformed_path", "no_write_permission"]
+
+
+class NotKept(Exception):
+    """The disk does not take it, and nothing was done. `reason` is Dropbox's word for it."""
+
+    def __init__(self, reason: Reason) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
 class Storage(Protocol):
     """One account's storage. Its account calls it from one thread at a time."""
 
@@ -44,18 +55,21 @@ class Storage(Protocol):
         """Every change recorded so far, oldest first."""
 
     def keep(self, data: bytes) -> str:
-        """Keep these bytes for ever and return their content_hash."""
+        """Keep these bytes for ever and return their content_hash. Raises NotKept."""
 
     def read(self, content_hash: str) -> bytes:
         """The bytes that `keep` returned this hash for."""
 
     def record(self, changes: Sequence[Change]) -> None:
-        """Remember changes, whose bytes were kept, in such a way that a restart knows them."""
+        """Remember changes, whose bytes were kept, in such a way that a restart knows them.
+
+        Raises NotKept, and then none of them was made.
+        """
 
     def outside_edits(self, path_lower: str | None = None) -> Iterator[OutsideEdit]:
         """What differs from the recorded state, everywhere or at one path.
 
-        Each is recorded before the next is asked for.
+        Each is recorded before the next is asked for. One that could not be comes again.
         """
 
 

@@ -13,7 +13,7 @@ from local.dropbox import paths
 from local.dropbox.encoding import base64url
 from local.dropbox.entries import Entry, File, Folder, Tombstone
 
-_FIRST_SEQUENCE = 0x0165F1C6D7426CD  # revs look like recorded ones, from the first on
+_POSITION_BITS = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,10 @@ class Tree:
 
     def __init__(self, namespace: int, journal: Iterable[Change] = ()) -> None:
         self.namespace = namespace
+        self.replay(journal)
+
+    def replay(self, journal: Iterable[Change]) -> None:
+        """Become what this journal says, whatever was there."""
         self.journal: list[Change] = []
         self.tombstones: dict[str, Tombstone] = {}
         self.revisions: dict[str, list[File]] = {}
@@ -57,9 +61,12 @@ class Tree:
 
     def subtree(self, path_lower: str) -> Iterator[str]:
         """The lowered paths below a folder, a folder before its children, in one fixed order."""
-        for child in sorted(self._children.get(path_lower, ())):
-            yield child
-            yield from self.subtree(child)
+        ahead = [path_lower]  # no recursion: paths may be deeper than Python's stack
+        while ahead:
+            path = ahead.pop()
+            if path != path_lower:
+                yield path
+            ahead += sorted(self._children.get(path, ()), reverse=True)
 
     def walk(self, path_lower: str = "") -> Iterator[tuple[str, Entry]]:
         """What is at a path and then all that is below it, each with its lowered path."""
@@ -87,9 +94,9 @@ class Tree:
         self._make_parents(path_display, at)
         before = self.get(paths.lower(path_display))
         file = File(
-            id=before.id if isinstance(before, File) else self._next_id(),
+            id=before.id if isinstance(before, File) else self._next_id(at),
             path_display=path_display,
-            rev=self._next_rev(),
+            rev=self._next_rev(at),
             size=size,
             content_hash=content_hash,
             client_modified=client_modified,
@@ -100,7 +107,7 @@ class Tree:
 
     def make_folder(self, path_display: str, at: datetime) -> Folder:
         self._make_parents(path_display, at)
-        folder = Folder(self._next_id(), path_display)
+        folder = Folder(self._next_id(at), path_display)
         self._record(path_display, folder, at)
         return folder
 
@@ -134,22 +141,24 @@ class Tree:
     def _place(self, entries: list[Entry], at: datetime) -> Entry:
         self._make_parents(entries[0].path_display, at)
         for bare in entries:
-            entry = replace(bare, id=bare.id or self._next_id())
+            entry = replace(bare, id=bare.id or self._next_id(at))
             if isinstance(entry, File):
-                entry = replace(entry, rev=self._next_rev(), server_modified=at)
+                entry = replace(entry, rev=self._next_rev(at), server_modified=at)
             self._record(entry.path_display, entry, at)
         return self._entries[paths.lower(entries[0].path_display)]
 
     def _make_parents(self, path_display: str, at: datetime) -> None:
         for above in paths.ancestors(path_display):
             if self.get(paths.lower(above)) is None:
-                self._record(above, Folder(self._next_id(), above), at)
+                self._record(above, Folder(self._next_id(at), above), at)
 
-    def _next_rev(self) -> str:
-        return f"{_FIRST_SEQUENCE + len(self.journal):015x}{self.namespace:016x}"
+    def _next_rev(self, at: datetime) -> str:
+        """By time and position: no rev comes again, even if the end of the journal was lost."""
+        sequence = int(at.timestamp()) << _POSITION_BITS | len(self.journal)
+        return f"{sequence:015x}{self.namespace:016x}"
 
-    def _next_id(self) -> str:
-        seed = f"{self.namespace}/{len(self.journal)}".encode()
+    def _next_id(self, at: datetime) -> str:
+        seed = self._next_rev(at).encode()
         return "id:" + base64url(sha256(seed).digest()[:16])
 
     def _record(self, path_display: str, entry: Entry | None, at: datetime) -> None:

@@ -88,4 +88,7 @@ def too_many(reason: str, retry_after: int) -> Refusal:
 
 def decoded(data: bytes) -> Any:
     """The JSON value of a body or header; raises ValueError."""
-    return json.loads(data)
+    try:
+        return json.loads(data)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None

@@ -1,5 +1,6 @@
 """What every PackStore promises: in memory and on S3."""
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,21 @@ def test_removing_a_pack_that_is_gone_is_no_error(packs: PackStore) -> None:
 
     packs.remove(key)
     packs.remove(key)
+
+
+def test_only_packs_that_are_old_and_not_named_are_pruned(packs: PackStore) -> None:
+    named = packs.add("garden", 2, build_pack(RECIPE, [PLAN]))
+    unnamed = packs.add("garden", 1, build_pack(RECIPE, [TOMATOES]))
+    now = datetime.now(UTC)
+
+    packs.prune({named}, before=now - timedelta(days=2))
+    assert packs.open(pointer_to(unnamed)).take([0]) == [TOMATOES]
+
+    again = packs.add("garden", 3, build_pack(RECIPE, [TOMATOES]))
+    packs.prune({named}, before=now + timedelta(days=2))
+    assert packs.open(pointer_to(named)).take([0]) == [PLAN]
+    with pytest.raises(PackDamaged):
+        packs.open(pointer_to(again))
 
 
 def test_bytes_that_are_no_pack_are_told_from_those_of_a_damaged_one(packs: PackStore) -> None:

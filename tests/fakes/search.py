@@ -3,17 +3,17 @@
 `step` is called before and after each effect: others may run there, or a fault be raised.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from math import hypot
 from struct import pack
 from threading import RLock
 from typing import TypeVar
 from zlib import crc32
 
-from memorybox.clock import Clock
+from memorybox.clock import Clock, SystemClock
 from memorybox.deadline import Deadline
 from memorybox.files.model import Cursor
 from memorybox.search.budget import (
@@ -230,11 +230,13 @@ class InMemoryIndexStore(_Stepping):
 
 
 class InMemoryPackStore(_Stepping):
-    """A PackStore. `objects` are its packs, by key."""
+    """A PackStore. `objects` are its packs, by key, and `written` says when each came."""
 
-    def __init__(self, step: Callable[[], None] = _no_step) -> None:
+    def __init__(self, step: Callable[[], None] = _no_step, clock: Clock | None = None) -> None:
         super().__init__(step)
         self.objects: dict[str, bytes] = {}
+        self.written: dict[str, datetime] = {}
+        self._clock = clock or SystemClock()
         self.opened: list[str] = []
         self._made = 0
 
@@ -250,11 +252,18 @@ class InMemoryPackStore(_Stepping):
             self._made += 1
             key = f"{workspace}/{generation}-{self._made}"
             self.objects[key] = data
+            self.written[key] = self._clock.now()
             return key
 
     def remove(self, key: str) -> None:
         with self._effect():
             self.objects.pop(key, None)
+
+    def prune(self, named: Collection[str], *, before: datetime) -> None:
+        with self._effect():
+            for key in self.objects.keys() - named:
+                if self.written[key] < before:
+                    del self.objects[key]
 
 
 class HashedEmbedder(_Stepping):

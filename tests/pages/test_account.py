@@ -1,6 +1,7 @@
 """The account page, with the whole product behind it."""
 
 import json
+import time
 
 import boto3
 import pytest
@@ -11,6 +12,9 @@ from local.product import Product
 from tests.e2e.tokens import sign_in
 from tests.pages.loopback import Client
 from tests.pages.steps import sign_in_to_account, words
+
+PATIENCE = 60.0
+"""Seconds after which what should go by itself counts as not gone."""
 
 
 def _call(product: Product, token: str, tool: str, **arguments: object) -> int:
@@ -67,16 +71,23 @@ def test_who_deletes_their_data_leaves_nothing_behind_but_their_notes(
     assert "Your notes are untouched in your Dropbox." in said
     assert _call(product, token, "list", workspace="all") == 401
     assert sorted(path.name for path in product.options.folder.rglob("*.md")) == notes
-    assert _traces(product, account) == []
 
-    late = json.dumps({"account": account, "paths": ["/garden/tomatoes.md"]})
-    answer = product.functions["indexer"].invoke(
-        {"Records": [{"messageId": "late", "body": late, "eventSource": "aws:sqs"}]}
-    )
     page.goto(f"{product.url}/account")
-    assert answer == {"batchItemFailures": []}
     assert page.get_by_role("button", name="Sign in with Dropbox").count() == 1
-    assert _traces(product, account) == []
+    # A first index may still be under way. What it leaves is found by the next message.
+    end = time.monotonic() + PATIENCE
+    while _woken(product, account) and _traces(product, account):
+        assert time.monotonic() < end
+
+
+def _woken(product: Product, account: str) -> bool:
+    """Whether the indexer is content with a message for this account."""
+    body = json.dumps({"account": account, "paths": ["/garden/tomatoes.md"]})
+    sent = {"SentTimestamp": str(int(1_000 * time.time()))}
+    record = {"messageId": "1", "body": body, "attributes": sent, "eventSource": "aws:sqs"}
+    answer = product.functions["indexer"].invoke({"Records": [record]})
+    assert answer == {"batchItemFailures": []}
+    return True
 
 
 def _traces(product: Product, account: str) -> list[str]:

@@ -133,9 +133,7 @@ def test_the_tool_page_shows_the_examples_that_the_tools_keep(product: Product, 
     for tool in MEMORY.tools:
         shown = page.locator(f"section#{tool.name} pre").all_text_contents()
         told = [part for example in tool.examples for part in (None, *example.result.texts)]
-        assert [text for text, part in zip(shown, told, strict=True) if part] == [
-            *filter(None, told)
-        ]
+        answered = [text for text, part in zip(shown, told, strict=True) if part]
         asked = [json.loads(text) for text, part in zip(shown, told, strict=True) if part is None]
         assert answered == [part for part in told if part]
         assert asked == [example.arguments for example in tool.examples]

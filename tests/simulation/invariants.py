@@ -100,7 +100,7 @@ def _check_command(world: World, sendings: Sequence[Called], made: Sequence[Vers
     [version] = made
     if done and {rev_of(answer) for answer in done} != {version.rev}:
         raise Broken("I1", f"{sendings[0].tool} made {version.rev}, and answered {done[0].texts}")
-    if len({answer.texts for answer in done}) > 1:
+    if len({answer.texts for answer in done}) > 1 and not world.plan.faults:
         raise Broken("I1", f"a repeat of {sendings[0].tool} was answered in other words")
     given = sendings[0].arguments
     before_rev, before = version.before or (None, b"")

@@ -233,7 +233,15 @@ _THEMES = (_FOLDING, *[_WRITING] * 6, *[_REPEATING] * 3, *[_FINDING] * 3, _PAYIN
 def draw(seed: int) -> Plan:
     """A small history: one to three clients, another app, the webhook, workers of the queue."""
     random = Random(seed)
-    theme = random.choice(_THEMES)
+    return _drawn(seed, random, random.choice(_THEMES))
+
+
+def draw_folds(seed: int) -> Plan:
+    """A history in which workers fold tails, and stand still at times: a rare one otherwise."""
+    return _drawn(seed, Random(seed), _FOLDING)
+
+
+def _drawn(seed: int, random: Random, theme: _Theme) -> Plan:
     are_alike = random.random() < 0.2  # all clients say the same
     favourites = random.choice(((NOTES[0],), NOTES[:2], NOTES))
     acts: list[tuple[int, Act]] = []

@@ -26,6 +26,7 @@ from memorybox.search.store import IndexState, StoredCursor
 from tests.fakes.commands import InMemoryCommandLog
 from tests.fakes.search import InMemoryBudgetLedger, InMemoryIndexStore
 from tests.simulation.dropbox import SimulatedClient
+from tests.simulation.plan import Plan, draw, draw_folds
 from tests.simulation.world import EagerPacker, Parts, UnhurriedLeases
 
 T = TypeVar("T")
@@ -254,10 +255,10 @@ class ForgetsLostAnswers(InMemoryBudgetLedger):
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """A fault, and the seed from which on it is looked for: some need a rare history."""
+    """A fault, and in which histories it is looked for."""
 
     parts: Parts
-    first: int = 0
+    drawn: Callable[[int], Plan] = draw
 
 
 PLANTED: dict[str, Planted] = {
@@ -274,9 +275,9 @@ PLANTED: dict[str, Planted] = {
     "the cursor moves before the work": Planted(Parts(recorder=CursorBeforeWork)),
     "a new listing forgets nobody": Planted(Parts(recorder=ListingForgetsNobody)),
     "no compare-and-swap on entries": Planted(Parts(index=NoCompareAndSwap)),
-    "no compare-and-swap on packs": Planted(Parts(index=PackInPlaceOfPack), first=4_000),
-    "a fold drops what changed": Planted(Parts(index=ForgetsWhatChanged)),
-    "a fold drops before it keeps": Planted(Parts(packer=ForgetsFirst)),
+    "no compare-and-swap on packs": Planted(Parts(index=PackInPlaceOfPack), draw_folds),
+    "a fold drops what changed": Planted(Parts(index=ForgetsWhatChanged), draw_folds),
+    "a fold drops before it keeps": Planted(Parts(packer=ForgetsFirst), draw_folds),
     "a write claims to be indexed": Planted(Parts(indexer=SaysIndexed)),
     "the budget is read, then written": Planted(Parts(ledger=ReadThenWrite)),
     "the unused goes to another month": Planted(Parts(ledger=SettlesInTheMonthOfNow)),

@@ -46,10 +46,12 @@ def failure(plan: Plan, parts: Parts = PRODUCT) -> str | None:
     return None
 
 
-def try_seeds(seeds: range, parts: Parts = PRODUCT) -> int | None:
+def try_seeds(
+    seeds: range, parts: Parts = PRODUCT, drawn: Callable[[int], Plan] = draw
+) -> int | None:
     """The first seed after which something does not hold."""
     gc.collect()
-    return next((seed for seed in seeds if failure(draw(seed), parts)), None)
+    return next((seed for seed in seeds if failure(drawn(seed), parts)), None)
 
 
 def shrunk(plan: Plan, parts: Parts = PRODUCT) -> Failure:
@@ -125,6 +127,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=3600.0)
     parser.add_argument("--first", type=int, default=int(time.time()) * 1_000)
     wanted = parser.parse_args()
+    logging.disable()
     result = run(wanted.first, lambda _, seconds: seconds > wanted.seconds)
     print(f"{result.histories} histories from seed {wanted.first} in {result.seconds:.0f} s")  # noqa: T201
     if result.failure:

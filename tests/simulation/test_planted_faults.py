@@ -2,7 +2,6 @@
 
 import pytest
 
-from tests.simulation.plan import draw
 from tests.simulation.planted import PLANTED, Planted
 from tests.simulation.rig import failure, try_seeds
 
@@ -12,7 +11,7 @@ ENOUGH = 4_000
 
 @pytest.mark.parametrize("planted", PLANTED.values(), ids=PLANTED)
 def test_a_planted_fault_is_caught(planted: Planted) -> None:
-    seed = try_seeds(range(planted.first, planted.first + ENOUGH), planted.parts)
+    seed = try_seeds(range(ENOUGH), planted.parts, planted.drawn)
 
     assert seed is not None
-    assert failure(draw(seed)) is None  # it is the fault that was caught, and nothing else
+    assert failure(planted.drawn(seed)) is None  # it is the fault that was caught, and nothing else

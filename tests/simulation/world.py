@@ -12,7 +12,7 @@ from memorybox.adapters.dropbox.client import Client
 from memorybox.adapters.dropbox.files import DropboxFileStore
 from memorybox.bootstrap import CALL_SECONDS
 from memorybox.deadline import Deadline
-from memorybox.errors import Unavailable
+from memorybox.errors import SignInEnded, Unavailable
 from memorybox.files.commands import CommandLog
 from memorybox.files.model import StoredFile
 from memorybox.files.service import Files
@@ -259,6 +259,8 @@ class World(Line):
         request = Request(self, WEBHOOK_SECONDS)
         try:
             reading = request.recorder.record(request.deadline)
+        except SignInEnded:
+            return
         except Unavailable:
             self.send(None)
             return
@@ -283,6 +285,8 @@ class World(Line):
         try:
             if not Request(self, RUN_SECONDS).run.work(message.paths):
                 self.send(None)
+        except SignInEnded:
+            return
         except (Unavailable, Crash):
             back = Message(message.paths, message.received + 1)
             (self.messages if back.received < 5 else self.lost_messages).append(back)

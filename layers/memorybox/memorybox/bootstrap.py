@@ -75,6 +75,9 @@ CALL_SECONDS: Final = 24.5
 API Gateway gives up after 30 s.
 """
 
+_LONGER_THAN_A_CALL: Final = 180
+"""Seconds after which no call, and no run of the indexer, is under way that began before."""
+
 _OVERVIEW_SECONDS: Final = 8.0
 """How long the account page waits for Dropbox."""
 
@@ -183,7 +186,10 @@ class Process:
     def deletion(self) -> Deletion:
         from memorybox.oauth.deletion import Deletion
 
-        return Deletion(self._grants, self.connections, self._belongings, self.clock)
+        def look_later(account: AccountId) -> None:
+            self.queue(account).go_on(after=_LONGER_THAN_A_CALL)
+
+        return Deletion(self._grants, self.connections, self._belongings, look_later, self.clock)
 
     @cached_property
     def tokens(self) -> Tokens:

@@ -26,7 +26,7 @@ def copy(call: Call, arg: Any) -> Json:
 
 def moved(call: Call, paths_asked: Any, *, autorename: bool) -> Entry:
     """Do what a RelocationPath asks, or raise the RelocationError."""
-    with call.account.changing() as tree:
+    with call.changing("to") as tree:
         source, entry = _source(call, paths_asked.from_path)
         display = writable(call, paths_asked.to_path, "to")
         if paths.is_under(paths.lower(display), source):
@@ -36,7 +36,7 @@ def moved(call: Call, paths_asked: Any, *, autorename: bool) -> Entry:
 
 
 def copied(call: Call, paths_asked: Any, *, autorename: bool) -> Entry:
-    with call.account.changing() as tree:
+    with call.changing("to") as tree:
         source, entry = _source(call, paths_asked.from_path)
         display = writable(call, paths_asked.to_path, "to")
         if paths.is_under(paths.lower(display), source):

@@ -39,7 +39,7 @@ def save(call: Call, arg: Any) -> Json:
         entries = [entry for _, entry in reference.account.tree.walk(reference.path_lower)]
     if not entries:
         raise RouteError("not_found")
-    with call.account.changing() as tree:
+    with call.changing("path") as tree:
         display = writable(call, arg.path, "path")
         there = tree.get(paths.lower(display))
         if there is not None:

@@ -9,7 +9,7 @@ from local.dropbox import paths
 from local.dropbox.calls import Call, route
 from local.dropbox.encoding import base64url, from_base64url
 from local.dropbox.entries import Entry, File, Json, tagged_metadata
-from local.dropbox.wire import RouteError
+from local.dropbox.wire import RouteError, decoded
 
 _METADATA = "files.metadata.read"
 _DEFAULT_MOST = 100
@@ -32,7 +32,7 @@ def search(call: Call, arg: Any) -> Json:
 @route("files", files.search_continue_v2, scope=_METADATA)
 def search_continue(call: Call, arg: Any) -> Json:
     try:
-        asked = json.loads(from_base64url(arg.cursor))
+        asked = decoded(from_base64url(arg.cursor))
     except ValueError:
         raise RouteError("reset") from None
     return _matches(call, asked)

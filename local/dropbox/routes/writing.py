@@ -35,7 +35,7 @@ def upload(call: Call, arg: Any) -> Json:
 def commit(call: Call, info: Any, data: bytes) -> File:
     """Write `data` as a CommitInfo asks, or raise `path/<WriteError>`."""
     account = call.account
-    with account.changing() as tree:
+    with call.changing("path") as tree:
         display = writable(call, info.path, "path")
         there = tree.get(paths.lower(display))
         intent = Intent(
@@ -69,7 +69,7 @@ def removed(call: Call, path: str, parent_rev: str | None = None) -> Any:
     """Delete what is at `path` and return it as it was."""
     if located(call, path, "path_lookup") == "":
         raise call.root_refused("path")
-    with call.account.changing() as tree:
+    with call.changing("path_write") as tree:
         path_lower, entry = found(call, path, "path_lookup")
         if parent_rev and not isinstance(entry, File):
             raise RouteError("path_lookup/not_file")
@@ -96,7 +96,7 @@ def made_folder(call: Call, path: str, *, autorename: bool) -> Any:
     """Make a folder or raise `path/<WriteError>`."""
     if path == "/":
         raise call.root_refused("path")
-    with call.account.changing() as tree:
+    with call.changing("path") as tree:
         display = writable(call, path, "path")
         there = tree.get(paths.lower(display))
         if there is not None:
@@ -110,7 +110,7 @@ def made_folder(call: Call, path: str, *, autorename: bool) -> Any:
 @route("files", files.restore, scope=_WRITE, writes=True)
 def restore(call: Call, arg: Any) -> Json:
     """A new revision with the old content; client_modified is kept."""
-    with call.account.changing() as tree:
+    with call.changing("path_write") as tree:
         path_lower = paths.lower(located(call, arg.path, "path_lookup"))
         old = next((f for f in tree.revisions.get(path_lower, []) if f.rev == arg.rev), None)
         if path_lower not in tree.revisions:

@@ -278,3 +278,34 @@ def test_a_token_keeps_its_expiry_when_it_is_stored() -> None:
 
     assert account.access is not None
     assert account.access.expires_at == deployment.clock.now() + timedelta(hours=4)
+
+
+@pytest.mark.requirement("D5", "D6")
+def test_a_token_held_in_memory_does_not_outlive_the_record() -> None:
+    deployment = Deployment()
+    indexer = deployment.instance()
+    deployment.sign_in(deployment.instance())
+    indexer.access_token(ALICE)
+    indexer.check(ALICE)
+    deployment.accounts.unlink(_stored(deployment), at=deployment.clock.now())
+
+    with pytest.raises(SignInEnded):
+        indexer.check(ALICE)
+
+
+def test_after_a_new_sign_in_the_token_of_the_earlier_one_is_not_used() -> None:
+    deployment = Deployment()
+    indexer = deployment.instance()
+    deployment.sign_in(deployment.instance())
+    before = indexer.access_token(ALICE)
+    deployment.sign_in(deployment.instance())
+
+    indexer.check(ALICE)
+
+    assert indexer.access_token(ALICE) == deployment.dropbox.made[-1] != before
+
+
+def _stored(deployment: Deployment) -> Account:
+    account = deployment.accounts.get(ALICE)
+    assert account is not None
+    return account

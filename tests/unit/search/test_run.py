@@ -139,3 +139,22 @@ def test_a_run_that_crashed_at_any_step_is_made_good_by_the_next() -> None:
 
         assert world.request().run.work(), number
         assert world.indexed() == world.folder(), number
+
+
+def test_a_run_that_goes_on_drops_packs_that_nobody_names_after_two_days() -> None:
+    world = a_folder()
+    world.request().run.work()
+    world.fold("garden")
+    world.put("/garden/another.md", "one more")
+    world.request().run.work()
+    world.fold("garden")
+    now = world.index.load().packs["garden"].key
+
+    world.clock.sleep(2 * 24 * 60 * 60)
+    world.request().run.work()
+    before = set(world.packs.objects)
+    world.clock.sleep(1)
+    world.request().run.work()
+
+    assert len(before) == 2
+    assert set(world.packs.objects) == {now}

@@ -60,7 +60,7 @@ class World:
             self.clock, cap=cap, deployment_cap=deployment_cap, step=self._step
         )
         self.index = InMemoryIndexStore(self.ledger, self.clock, self._step)
-        self.packs = InMemoryPackStore(self._step)
+        self.packs = InMemoryPackStore(self._step, self.clock)
         self.embedder = HashedEmbedder(self.clock, step=self._step)
         self.leases = LeaseBook()
         self.splitting = SPLITTING_VERSION

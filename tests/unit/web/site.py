@@ -137,6 +137,7 @@ class Site:
         self.grants = InMemoryGrantStore(self.outage)
         self.visits = InMemoryVisitStore(self.outage)
         self.belongings = InMemoryBelongings()
+        self.looked_after: list[AccountId] = []
         self.overview = Overview((), (), 0, is_current=True)
         self.spent = 0
         self.dropbox = FakeDropbox(self.clock)
@@ -187,7 +188,13 @@ class Site:
             connections=lambda: connections,
             visits=lambda: Visits(self.visits, self.clock, random),
             connected=lambda: ConnectedClients(self.grants, clients, self.clock, random),
-            deletion=lambda: Deletion(self.grants, connections, self.belongings.of, self.clock),
+            deletion=lambda: Deletion(
+                self.grants,
+                connections,
+                self.belongings.of,
+                self.looked_after.append,
+                self.clock,
+            ),
             overview=lambda _: (self.overview, self.spent),
             monthly_tokens=84_745_762,
             token_price=Decimal("0.0118"),

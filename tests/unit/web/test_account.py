@@ -188,7 +188,18 @@ def test_who_deletes_their_data_gets_a_receipt_and_nothing_is_left() -> None:
     assert site.mcp(token).status == 401
     assert (site.grants.records, site.belongings.kept, site.visits.records) == ({}, {}, {})
     assert site.dropbox.is_removed
+    assert site.looked_after == [ALICE]
     assert "Sign in with Dropbox" in alice.get("/account").body
+
+
+@pytest.mark.requirement("D5")
+def test_what_a_call_under_way_stored_after_a_deletion_goes_when_it_is_looked_for() -> None:
+    site = Site()
+    site.belongings.kept[BOB] = Removed(records=2, files=0)
+
+    site.services.deletion().forget(BOB)
+
+    assert site.belongings.kept == {}
 
 
 @pytest.mark.requirement("D5")
@@ -300,12 +311,12 @@ def test_what_is_kept_of_an_account_without_access_to_dropbox_goes_after_thirty_
     deletion = site.services.deletion()
     site.services.connections().ended(ALICE)
 
-    deletion.forget_unlinked(ALICE)
+    deletion.forget(ALICE)
     site.clock.sleep(timedelta(days=30).total_seconds())
-    deletion.forget_unlinked(ALICE)
+    deletion.forget(ALICE)
     kept = dict(site.belongings.kept)
     site.clock.sleep(1)
-    deletion.forget_unlinked(ALICE)
+    deletion.forget(ALICE)
 
     assert (kept, site.belongings.kept) == ({ALICE: Removed(5, 1)}, {})
 
@@ -317,6 +328,6 @@ def test_an_account_that_is_linked_keeps_everything() -> None:
     site.belongings.kept[ALICE] = Removed(records=5, files=1)
     site.clock.sleep(timedelta(days=300).total_seconds())
 
-    site.services.deletion().forget_unlinked(ALICE)
+    site.services.deletion().forget(ALICE)
 
     assert site.belongings.kept == {ALICE: Removed(5, 1)}

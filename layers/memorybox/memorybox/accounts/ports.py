@@ -26,9 +26,9 @@ class Accounts(Protocol):
     def link(self, signed_in: SignedIn) -> Account:
         """Store a sign-in and return the record as it is now.
 
-        Makes the record if it is missing; an unlinked one is linked again. `link` becomes greater than before. The term key is kept
-        if there is one, and so is the refresh token if `signed_in` has none. Other attributes of
-        the item (cursor, markers) are left alone.
+        Makes the record if it is missing. `link` becomes greater than before. The term key is kept
+        if there is one, and so is the refresh token if `signed_in` has none; with one, the account
+        is no longer unlinked. Other attributes of the item (cursor, markers) are left alone.
         """
 
     def keep_access(self, account: Account, access: SealedAccess) -> None:
@@ -86,4 +86,7 @@ class Belongings(Protocol):
     """All that is kept under the name of one account."""
 
     def remove(self) -> Removed:
-        """Remove every record, file and old version of a file. What is gone already is no error."""
+        """Remove every record, file and old version of a file. What is gone already is no error.
+
+        Removes nothing while the account is linked: its person has signed in meanwhile.
+        """

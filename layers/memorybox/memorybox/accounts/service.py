@@ -81,6 +81,18 @@ class Connections:
         """
         return self._current(account_id, refused).token.secret
 
+    def check(self, account_id: AccountId) -> None:
+        """Raises SignInEnded if the account is not linked any more, whatever is held in memory.
+
+        For work that no grant was looked up for: each person's last word is in their record.
+        """
+        account = self.accounts.get(account_id)
+        held = self._held.get(account_id)
+        if held and (account is None or account.link != held.account.link):
+            del self._held[account_id]
+        if account is None or not account.is_linked:
+            raise SignInEnded("The access to this Dropbox has ended.")
+
     def term_key(self, account_id: AccountId) -> bytes:
         """The key under which the words of this account are hashed. Raises SignInEnded."""
         return self._current(account_id).account.term_key

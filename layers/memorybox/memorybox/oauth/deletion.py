@@ -10,7 +10,6 @@ from memorybox.accounts.service import Connections
 from memorybox.clock import Clock
 from memorybox.oauth.store import GrantStore
 
-
 UNLINKED_LIFE = timedelta(days=30)
 
 
@@ -28,24 +27,15 @@ class Receipt:
 class Deletion:
     """In the order in which nothing that was removed can come back.
 
-    Without the access to Dropbox, and without the account's record, a call that is still under way
-    and a message that is still queued find no account to work for.
+    A call that is under way may still store something. So `look_later` has `forget` called a while
+    after: whatever is there by then, without an account, goes too.
     """
 
     grants: GrantStore
     connections: Connections
     belongings: Callable[[AccountId], Belongings]
+    look_later: Callable[[AccountId], None]
     clock: Clock
-
-    def forget_unlinked(self, account: AccountId) -> None:
-        """Remove what is kept of an account that has been without access to Dropbox for long.
-
-        Its grants end with their next use.
-        """
-        stored = self.connections.accounts.get(account)
-        since = stored.unlinked_at if stored else None
-        if since is not None and self.clock.now() - since > UNLINKED_LIFE:
-            self.belongings(account).remove()
 
     def delete(self, account: AccountId) -> Receipt:
         """Remove everything. Raises Unavailable when it could not be finished: do it again."""
@@ -54,4 +44,15 @@ class Deletion:
         for grant in found:
             self.grants.end(grant.id)
         removed = self.belongings(account).remove()
+        self.look_later(account)
         return Receipt(self.clock.now(), len(found), removed.records, removed.files)
+
+    def forget(self, account: AccountId) -> None:
+        """Remove what is kept of a stranger, or of somebody who took our access away long ago.
+
+        The grants of the latter end with their next use.
+        """
+        stored = self.connections.accounts.get(account)
+        since = stored.unlinked_at if stored else None
+        if stored is None or (since and self.clock.now() - since > UNLINKED_LIFE):
+            self.belongings(account).remove()

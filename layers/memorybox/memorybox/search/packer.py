@@ -7,7 +7,7 @@ index: an object that nobody names, or entries that say what the pack says too.
 
 from collections import Counter
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 
 from memorybox.clock import Clock
 from memorybox.search.catalog import View
@@ -20,6 +20,8 @@ LONG = 500
 
 LARGE = 1_000_000
 """Bytes of a tail that is worth folding: one query reads them with every search."""
+
+UNNAMED_IS_KEPT = timedelta(days=2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,14 @@ class Packer:
             return False
         self.index.forget(fold.folded)
         return True
+
+    def sweep(self, view: View) -> None:
+        """Drop the packs that no pointer names: those before the last, and what a crash left.
+
+        Not yet those of the last days: a reader may be at one, and the newest is not named yet.
+        """
+        named = {pointer.key for pointer in view.state.packs.values()}
+        self.packs.prune(named, before=self.clock.now() - UNNAMED_IS_KEPT)
 
     def _today(self) -> date:
         return self.clock.now().date()

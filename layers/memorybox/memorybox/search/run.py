@@ -43,6 +43,7 @@ class IndexRun:
         if paths is None:
             view = self.catalog.catch_up(self.deadline.earlier(LAST_START))
             is_complete = view.is_complete
+            self.packer.sweep(view)
         else:
             view = self.catalog.load()
         if not self.catch_up.due(view, None) and not self.packer.long_tails(view):

@@ -10,6 +10,7 @@ A file is found while the two halves agree, so late writers, repeats and crashes
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
 from memorybox.deadline import Deadline
@@ -132,6 +133,9 @@ class PackStore(Protocol):
 
     def remove(self, key: str) -> None:
         """Drop a pack that no pointer names."""
+
+    def prune(self, named: Collection[str], *, before: datetime) -> None:
+        """Drop the packs that were written before a moment and whose keys are not among `named`."""
 
 
 class IndexLeases(Protocol):

@@ -12,7 +12,7 @@ from memorybox.adapters.aws.directory import DynamoDirectory
 from memorybox.adapters.aws.errors import aws_errors
 from memorybox.adapters.aws.guard import acting_for
 from memorybox.adapters.aws.session import Session
-from memorybox.adapters.aws.table import delete
+from memorybox.adapters.aws.table import ConditionFailed, delete
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -33,7 +33,11 @@ class AwsBelongings:
 
     def remove(self) -> Removed:
         """The account's own record goes first: then nobody begins anything for it any more."""
-        self._session.apply(delete(self._session.key(keys.ACCOUNT)))
+        account = self._session.key(keys.ACCOUNT)
+        try:
+            self._session.apply(delete(account, "attribute_not_exists(refresh_token)"))
+        except ConditionFailed:
+            return Removed(0, 0)
         self._directory.remove(self._session.account)
         files = self._remove_files()
         return Removed(self._remove_records() + 1, files)

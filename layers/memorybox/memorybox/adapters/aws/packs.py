@@ -2,11 +2,13 @@
 
 import secrets
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from datetime import datetime
 from hashlib import sha256
 from http import HTTPStatus
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -135,6 +137,15 @@ class S3PackStore:
     def remove(self, key: str) -> None:
         with self._calls():
             self._client.delete_object(Bucket=self._bucket, Key=key)
+
+    def prune(self, named: Collection[str], *, before: datetime) -> None:
+        with self._calls():
+            pages = self._client.get_paginator("list_objects_v2").paginate(
+                Bucket=self._bucket, Prefix=keys.packs_of(self._account)
+            )
+            for found in chain.from_iterable(page.get("Contents", []) for page in pages):
+                if found["Key"] not in named and found["LastModified"] < before:
+                    self._client.delete_object(Bucket=self._bucket, Key=found["Key"])
 
     def _fetch(self, key: str) -> Pack:
         try:

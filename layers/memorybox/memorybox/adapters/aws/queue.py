@@ -35,8 +35,9 @@ class SqsChangeQueue:
         for start in range(0, len(bodies), MOST_MESSAGES):
             self._send(bodies[start : start + MOST_MESSAGES])
 
-    def go_on(self) -> None:
-        self._send([{"account": self._account}], delay=BREATH)
+    def go_on(self, *, after: int = BREATH) -> None:
+        """`after` so many seconds, at most 900."""
+        self._send([{"account": self._account}], delay=after)
 
     def _send(self, bodies: Sequence[object], delay: int = 0) -> None:
         entries: list[Any] = [

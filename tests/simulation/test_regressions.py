@@ -1,0 +1,51 @@
+"""Histories after which a promise once did not hold, each as short as it could be made."""
+
+import pytest
+
+from tests.simulation.plan import Edit, Fault, Plan, Say, Trouble, Wait
+from tests.simulation.rig import failure
+
+PLAN, ROSES = "/garden/plan.md", "/garden/beds/roses.md"
+
+HISTORIES = {
+    "a new note is moved away before its lost answer is cleared up, and is written again": Plan(
+        seed=9,
+        acts=(
+            (0, Say("append", PLAN, "- 0\n")),
+            (1, Edit("rename", PLAN)),
+        ),
+        faults=(Fault(0, 3, Trouble.SILENCE),),
+        is_indexed=False,
+    ),
+    "a new note is moved away, and the repeat of its command writes it again": Plan(
+        seed=2,
+        acts=(
+            (0, Say("write", ROSES, "- red\n", is_named=True)),
+            (1, Wait(0.2)),
+            (1, Edit("rename", ROSES)),
+        ),
+        faults=(Fault(0, 4, Trouble.HANG),),
+        is_indexed=False,
+    ),
+    "another app deletes a new note and makes its own, which gets the line a second time": Plan(
+        seed=9,
+        acts=(
+            (0, Say("append", PLAN, "- 1.0\n")),
+            (1, Edit("delete", PLAN)),
+            (1, Edit("write", PLAN, "- outside\n")),
+        ),
+        faults=(Fault(0, 3, Trouble.BROKEN),),
+        is_indexed=False,
+    ),
+    "an answer comes after 25 s because the call waited for its turn to the end": Plan(
+        seed=1,
+        acts=((0, Say("append", PLAN, "- 0\n")), (1, Say("append", PLAN, "- 1\n", is_named=True))),
+        faults=(Fault(0, 2, Trouble.CRASH),),
+        is_indexed=False,
+    ),
+}
+
+
+@pytest.mark.parametrize("plan", HISTORIES.values(), ids=HISTORIES)
+def test_it_does_not_happen_again_that(plan: Plan) -> None:
+    assert failure(plan) is None
