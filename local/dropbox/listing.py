@@ -165,7 +165,10 @@ class _Node:
         for name in path.split("/")[1:]:
             if node.last is not None and node.last.entry is None:
                 return None
-            node = node.below.setdefault(name, _Node())
+            below = node.below.get(name)
+            if below is None:
+                below = node.below[name] = _Node()
+            node = below
         return node
 
 

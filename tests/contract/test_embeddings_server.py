@@ -1,9 +1,12 @@
 """The embeddings server, seen through OpenAI's own client."""
 
+import json
 import math
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from http.client import HTTPConnection
+from urllib.parse import urlsplit
 
 import numpy as np
 import openai
@@ -205,6 +208,61 @@ def test_another_process_steers_it_over_http(server: EmbeddingsServer) -> None:
         embed(server, "b")
         received = api.get(f"{control}/received", cast_to=object)
     assert received == {"requests": 2, "tokens": 1, "inputs": ["b"]}
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("_emulator/fail", b'{"wrong": "server_error"}'),
+        ("_emulator/fail", b'{"fault": "no such"}'),
+        ("_emulator/fail", b'{"fault": "nan", "times": "often"}'),
+        ("_emulator/fail", b"[]"),
+        ("_emulator/delay", b'{"seconds": null}'),
+        ("_emulator/delay", b'{"seconds": NaN}'),
+        ("_emulator/refuse", b'{"texts": "bad"}'),
+        ("_emulator/no_such", b"{}"),
+        ("v1/embeddings", b"[]"),
+        ("v1/embeddings", b"[" * 100_000),
+        ("v1/embeddings", b'{"input": "\\ud83c"}'),
+    ],
+)
+def test_what_it_does_not_understand_is_answered_and_changes_nothing(
+    server: EmbeddingsServer, path: str, body: bytes
+) -> None:
+    connection = HTTPConnection(urlsplit(server.url).netloc, timeout=10)
+    with closing(connection):
+        connection.request("POST", f"/{path}", body)
+        answer = connection.getresponse()
+        assert (answer.status, list(json.loads(answer.read()))) == (400, ["error"])
+    assert len(embed(server, "a").data) == 1
+
+
+@pytest.mark.parametrize("text", ["a", "🍅", "é", "?", "日本", "\x00", "🏳️‍🌈"])
+@pytest.mark.parametrize("dimensions", [1, 64, 256])
+def test_hashed_words_give_every_text_a_direction_at_any_length(
+    server: EmbeddingsServer, text: str, dimensions: int
+) -> None:
+    with client(server) as api:
+        answer = api.embeddings.create(model=MODEL, input=text, dimensions=dimensions)
+    assert math.hypot(*answer.data[0].embedding) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("🍅", "I love 🍅 from the garden"),
+        ("cafe", "the Café at the corner"),
+        ("cafe\u0301", "the café at the corner"),
+        ("snake_case", "rename snake_case now"),
+    ],
+)
+def test_hashed_words_find_an_emoji_and_a_word_however_its_accents_are_written(
+    server: EmbeddingsServer, query: str, text: str
+) -> None:
+    wanted, found, other = (
+        np.array(data.embedding) for data in embed(server, query, text, "an invoice paid").data
+    )
+    assert wanted @ found > 0.25 > wanted @ other
 
 
 def test_stopping_leaves_no_thread_behind() -> None:

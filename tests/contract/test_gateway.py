@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from local import lines
 from local.gateway import Access, Gateway, Invoke
 from local.lambdas import PayloadTooLarge
 from local.runtime_api import Failed, HandlerFailed
@@ -130,3 +131,20 @@ def test_each_request_is_reported_once_it_was_answered() -> None:
         "$default",
         200,
     )
+
+
+def test_a_body_nested_too_deeply_for_the_log_does_not_cost_the_connection() -> None:
+    shown: list[str] = []
+    gateway = Gateway({"$default": echo}, lambda event: shown.append(lines.access(event)))
+    gateway.start()
+    connection = HTTPConnection(urlsplit(gateway.url).netloc, timeout=10)
+    try:
+        for body in b"[" * 100_000, b"{}":
+            connection.request("POST", "/mcp", body)
+            first = connection.sock
+            assert connection.getresponse().read()
+            assert connection.sock is first is not None  # kept, not made anew
+    finally:
+        connection.close()
+        gateway.stop()
+    assert [line.partition("  ")[0] for line in shown] == ["POST /mcp", "POST /mcp"]

@@ -178,6 +178,10 @@ def _call(
     start = world.schedule.passed
     called = Called(number, command, tool, location, given, None, world.dropbox.event())
     history.calls.append(called)
+    is_repeat = any(
+        call.command == command and call.answer and not call.answer.is_error
+        for call in history.calls
+    )
     answer: ToolResult | None
     try:
         answer = world.tools().call(tool, given)
@@ -194,7 +198,7 @@ def _call(
         ended=world.dropbox.event(),
         seconds=world.schedule.passed - start,
         is_excused=caller.is_excused,
-        is_honest=answer is None or _is_honest(world, location, answer),
+        is_honest=answer is None or is_repeat or _is_honest(world, location, answer),
     )
     return answer
 

@@ -48,6 +48,13 @@ def test_a_request_is_one_line_of_what_how_and_how_long(access: Access, line: st
     assert lines.access(access) == line
 
 
+@pytest.mark.parametrize("body", [b"[" * 100_000, b'{"method":' * 900 + b"1" + b"}" * 900])
+def test_a_body_nested_too_deeply_is_a_line_like_any_other(body: bytes) -> None:
+    request = HttpRequest("POST", "/mcp", [], body, "127.0.0.1")
+    line = lines.access(Access(request, HttpResponse(400, [], b"{}"), "$default", 41))
+    assert line in {"POST /mcp  400  41 ms", "/mcp ?  400  41 ms"}
+
+
 @pytest.mark.parametrize("name", ["a\nb", "\x1b[2J", "x" * 65, "", None, ["read"], {"a": 1}])
 def test_a_name_that_is_none_is_not_shown(name: object) -> None:
     shown = "None" if name is None else "?"

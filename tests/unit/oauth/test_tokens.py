@@ -512,3 +512,17 @@ def test_a_client_that_is_gone_is_told_to_register_again() -> None:
 
 def test_a_form_without_a_client_is_from_nobody() -> None:
     assert refused(lambda: Server().tokens.revoke(form(token="x"), None)) == "invalid_client"
+
+
+@pytest.mark.requirement("A9")
+def test_answers_lost_again_and_again_for_a_year_lock_nobody_out() -> None:
+    server = Server()
+    pair = server.exchange(server.code())
+    for _ in range(52):
+        server.clock.sleep(timedelta(days=7).total_seconds())
+        server.refresh(pair["refresh_token"])  # nobody hears of this pair
+        pair = server.refresh(pair["refresh_token"])
+
+    [grant] = server.grants.records.values()
+    unused = [key for key, used_at in grant.refresh.items() if used_at is None]
+    assert len(unused) == 32

@@ -37,6 +37,8 @@ def test_a_path_is_lowered_as_python_2_5_did(shown: str, key: str) -> None:
         "//a",
         "/a/",
         "/" + "x" * 256,
+        ("/" + "x" * 200) * 21,
+        "/é" * 1_366,  # 4,098 bytes
     ],
 )
 def test_a_name_that_no_entry_can_have_is_malformed(path: str) -> None:
@@ -54,6 +56,7 @@ def test_a_name_that_no_entry_can_have_is_malformed(path: str) -> None:
         "/~$x.md",
         "/x.swp",
         "/" + "x" * 255,
+        "/é" * 1_365,
         "/🍅.md",
         '/"x" (1).md',
     ],

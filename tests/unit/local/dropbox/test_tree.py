@@ -16,11 +16,21 @@ def put(tree: Tree, path: str, text: str = "text", at: datetime = NOW) -> File:
     )
 
 
-def test_a_rev_is_fifteen_digits_of_sequence_and_sixteen_of_namespace() -> None:
+def test_a_rev_is_fifteen_digits_of_time_and_position_and_sixteen_of_namespace() -> None:
     tree = Tree(namespace=0x33B284821)
     first, second = put(tree, "/a.md", "1"), put(tree, "/a.md", "2")
-    assert first.rev == "0165f1c6d7426cd" + "000000033b284821"
-    assert second.rev == "0165f1c6d7426ce" + "000000033b284821"
+    assert first.rev == "06b0d6540000000" + "000000033b284821"
+    assert second.rev == "06b0d6540000001" + "000000033b284821"
+
+
+def test_a_rev_that_was_lost_does_not_come_again() -> None:
+    tree = Tree(1)
+    lost = put(tree, "/a.md", "1")
+    tree.replay(())
+    assert tree.get("/a.md") is None
+    again = put(tree, "/a.md", "2", LATER)
+    assert lost.id != again.id
+    assert lost.rev != again.rev
 
 
 def test_an_id_stays_through_overwriting_and_moving_and_is_new_after_deletion() -> None:
