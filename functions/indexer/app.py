@@ -13,7 +13,7 @@ from aws_lambda_powertools.utilities.batch import (
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
 from memorybox.accounts.model import AccountId
-from memorybox.bootstrap import Process
+from memorybox.bootstrap.process import Process
 from memorybox.errors import SignInEnded, Unavailable
 
 MARGIN = 10.0

@@ -5,7 +5,7 @@ from typing import Any
 
 from mangum import Mangum
 
-from memorybox.bootstrap import web_app
+from memorybox.bootstrap.web import web_app
 
 _serve = Mangum(web_app(os.environ), lifespan="off")
 

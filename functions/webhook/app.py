@@ -11,7 +11,7 @@ from aws_lambda_powertools import Logger
 
 from memorybox.accounts.model import AccountId
 from memorybox.adapters.dropbox.webhook import account_ids, challenge, is_signed
-from memorybox.bootstrap import Process
+from memorybox.bootstrap.process import Process
 from memorybox.deadline import Deadline
 from memorybox.errors import SignInEnded, Unavailable
 

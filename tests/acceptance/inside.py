@@ -18,7 +18,7 @@ from memorybox.accounts.rates import Allowance, LocalBuckets
 from memorybox.adapters.dropbox.client import Client, Tokens
 from memorybox.adapters.dropbox.files import DropboxFileStore
 from memorybox.adapters.openai.embedder import OpenAIEmbedder
-from memorybox.bootstrap import CALL_SECONDS, Threads
+from memorybox.bootstrap.call import CALL_SECONDS, Threads
 from memorybox.deadline import Deadline
 from memorybox.files.service import Files
 from memorybox.mcp.server import Answer, McpServer

@@ -10,7 +10,7 @@ import requests
 from memorybox.adapters.aws.errors import StorageSilent
 from memorybox.adapters.dropbox.client import Client
 from memorybox.adapters.dropbox.files import DropboxFileStore
-from memorybox.bootstrap import CALL_SECONDS
+from memorybox.bootstrap.call import CALL_SECONDS
 from memorybox.deadline import Deadline
 from memorybox.errors import SignInEnded, Unavailable
 from memorybox.files.commands import CommandLog
@@ -230,7 +230,7 @@ class World(Line):
     def _ahead(self) -> float:
         return self.plan.ahead.get(self.caller.number, 0.0)
 
-    # What a request is made of: see Call in bootstrap.py.
+    # What a request is made of: see bootstrap/call.py.
 
     def tools(self) -> MemoryTools:
         request = Request(self, CALL_SECONDS)

@@ -1,7 +1,6 @@
-"""Composition root: the only module that knows which adapter stands behind each port.
+"""What all calls of one process share: which adapter stands behind each port.
 
-An adapter is imported where it is built, so that a function loads only what it uses: the libraries
-of Dropbox, OpenAI and numpy take longer to load than everything else together.
+An adapter is imported where it is built, so that a function loads only what it uses.
 """
 
 from __future__ import annotations
@@ -10,43 +9,34 @@ import secrets
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
-from dataclasses import dataclass
 from datetime import timedelta
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
-from random import SystemRandom
-from typing import TYPE_CHECKING, Final, Self, TypeVar
+from typing import TYPE_CHECKING, Final
 
 import memorybox
 from memorybox.accounts.model import AccountId
+from memorybox.bootstrap.call import CALL_SECONDS, Call, Threads
 from memorybox.clock import Clock, SystemClock
 from memorybox.deadline import Deadline
 from memorybox.settings import Secrets, Settings
 
 if TYPE_CHECKING:
-    from fastapi import FastAPI
     from requests import Session as HttpSession
 
     from memorybox.accounts.rates import Allowance, Gate, LocalBuckets
     from memorybox.accounts.service import Connections
     from memorybox.adapters.aws.belongings import AwsBelongings
-    from memorybox.adapters.aws.budget import DynamoBudget
     from memorybox.adapters.aws.clients import Clients as AwsClients
     from memorybox.adapters.aws.directory import DynamoDirectory
-    from memorybox.adapters.aws.index import DynamoIndexStore
     from memorybox.adapters.aws.oauth import DynamoGrantStore
-    from memorybox.adapters.aws.packs import PackCache, S3PackStore
+    from memorybox.adapters.aws.packs import PackCache
     from memorybox.adapters.aws.parameters import SsmSecrets
     from memorybox.adapters.aws.queue import SqsChangeQueue
     from memorybox.adapters.aws.rates import DynamoBuckets
-    from memorybox.adapters.aws.session import Session
     from memorybox.adapters.aws.table import Table
-    from memorybox.adapters.dropbox.client import Client as DropboxClient
-    from memorybox.adapters.dropbox.files import DropboxFileStore
-    from memorybox.files.model import StoredFile
     from memorybox.mcp.server import McpServer
     from memorybox.mcp.toolset import ToolResult
     from memorybox.oauth.authorize import Authorizations
@@ -57,23 +47,9 @@ if TYPE_CHECKING:
     from memorybox.oauth.model import Grant
     from memorybox.oauth.tokens import Tokens
     from memorybox.oauth.visits import Visits
-    from memorybox.search.catalog import Catalog
-    from memorybox.search.catchup import CatchUp
     from memorybox.search.embedder import Embedder
-    from memorybox.search.model import Recipe
     from memorybox.search.overview import Overview
-    from memorybox.search.recorder import Recorder
     from memorybox.search.remembering import VectorMemory
-    from memorybox.search.results import IndexOutcome, SearchResult
-    from memorybox.search.run import IndexRun
-    from memorybox.search.service import Search
-    from memorybox.toolsets.memory import MemoryTools
-
-CALL_SECONDS: Final = 24.5
-"""How long the work of a tool call may take, so that its answer is there after 25 s.
-
-API Gateway gives up after 30 s.
-"""
 
 _LONGER_THAN_A_CALL: Final = 180
 """Seconds after which no call, and no run of the indexer, is under way that began before."""
@@ -85,8 +61,6 @@ _THREADS = 12
 _REMEMBERED_ACCOUNTS = 16
 _PACKS_IN_MEMORY = 256 * 1024 * 1024
 _PACKS_ON_DISK = 384 * 1024 * 1024
-
-R = TypeVar("R")
 
 
 class Process:
@@ -374,243 +348,10 @@ class Process:
         return auth_table(self.aws.dynamodb, self.settings.auth_table, self.clock)
 
 
-class Call:
-    """The parts of one account for one call. Nothing in it takes an account it could get wrong."""
-
-    def __init__(self, process: Process, account: AccountId, deadline: Deadline) -> None:
-        self._process = process
-        self._account = account
-        self.deadline = deadline
-        self._open = ExitStack()
-
-    def __enter__(self) -> Self:
-        from memorybox.adapters.aws.guard import acting_for
-
-        self._open.enter_context(acting_for(self._account))
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._open.close()
-
-    @cached_property
-    def tools(self) -> MemoryTools:
-        from memorybox.adapters.aws.commands import DynamoCommandLog
-        from memorybox.adapters.aws.leases import DynamoLeases
-        from memorybox.files.service import Files
-        from memorybox.toolsets.memory import MemoryTools
-
-        files = Files(self._store, DynamoLeases(self._session), self._dropbox.pause)
-        return MemoryTools(files, _Late(lambda: self._search), DynamoCommandLog(self._session))
-
-    @cached_property
-    def recorder(self) -> Recorder:
-        from memorybox.search.recorder import Recorder
-
-        return Recorder(self._store, self._index)
-
-    @cached_property
-    def overview(self) -> Overview:
-        from memorybox.search.overview import overview
-
-        return overview(self._catalog, self._recipe, self._process.clock, self.deadline)
-
-    @property
-    def spent(self) -> int:
-        """Embedding tokens of this month, reserved ones included."""
-        return self._budget.spent()
-
-    @cached_property
-    def index_run(self) -> IndexRun:
-        from memorybox.adapters.aws.leases import DynamoLeases
-        from memorybox.search.packer import Packer
-        from memorybox.search.run import IndexRun
-
-        return IndexRun(
-            catalog=self._catalog,
-            catch_up=self._catch_up,
-            leases=DynamoLeases(self._session),
-            packer=Packer(self._index, self._packs, self._recipe, self._process.clock),
-            deadline=self.deadline,
-        )
-
-    @cached_property
-    def _search(self) -> Search:
-        from memorybox.adapters.aws.leases import DynamoLeases
-        from memorybox.search.service import Search
-
-        return Search(
-            catalog=self._catalog,
-            catch_up=self._catch_up,
-            leases=DynamoLeases(self._session),
-            ledger=self._budget,
-            embedder=self._process.embedder,
-            parallel=self._process.threads,
-            clock=self._process.clock,
-            deadline=self.deadline,
-            weight=self._process.settings.word_weight,
-            monthly_tokens=self._process.settings.monthly_token_cap,
-        )
-
-    @cached_property
-    def _catch_up(self) -> CatchUp:
-        from memorybox.search.catchup import CatchUp
-        from memorybox.search.drafts import Drafter
-        from memorybox.search.indexer import Indexer
-        from memorybox.search.remembering import RememberingEmbedder
-        from memorybox.search.terms import Lexicon
-
-        lexicon = Lexicon(self._process.connections.term_key(self._account))
-        indexer = Indexer(
-            index=self._index,
-            ledger=self._budget,
-            embedder=RememberingEmbedder(
-                self._process.embedder, self._process.vectors(self._account)
-            ),
-            drafter=Drafter(self._recipe, lexicon),
-            catalog=self._catalog,
-            parallel=self._process.threads,
-            owner=self._session.id,
-            deadline=self.deadline,
-        )
-        return CatchUp(
-            self._store, self._index, indexer, self._process.threads, self._process.clock
-        )
-
-    @cached_property
-    def _recipe(self) -> Recipe:
-        from memorybox.search.model import Recipe
-        from memorybox.search.parts import SPLITTING_VERSION
-        from memorybox.search.terms import TERMS_VERSION
-
-        settings = self._process.settings
-        return Recipe(
-            settings.embedding_model,
-            settings.embedding_dimensions,
-            SPLITTING_VERSION,
-            TERMS_VERSION,
-        )
-
-    @cached_property
-    def _catalog(self) -> Catalog:
-        from memorybox.search.catalog import Catalog
-
-        return Catalog(self._index, self._packs, self.recorder)
-
-    @cached_property
-    def _store(self) -> DropboxFileStore:
-        from memorybox.adapters.dropbox.files import DropboxFileStore
-
-        return DropboxFileStore(self._dropbox)
-
-    @cached_property
-    def _dropbox(self) -> DropboxClient:
-        from memorybox.adapters.dropbox.client import Client
-
-        return Client(
-            session=self._process.http,
-            tokens=partial(self._process.connections.access_token, self._account),
-            deadline=self.deadline,
-            random=SystemRandom().random,
-        )
-
-    @cached_property
-    def _index(self) -> DynamoIndexStore:
-        from memorybox.adapters.aws.index import DynamoIndexStore
-
-        return DynamoIndexStore(self._session, self._budget)
-
-    @cached_property
-    def _packs(self) -> S3PackStore:
-        from memorybox.adapters.aws.packs import S3PackStore
-
-        process = self._process
-        return S3PackStore(
-            process.aws.s3, process.settings.bucket_name, self._account, process.packs
-        )
-
-    @cached_property
-    def _budget(self) -> DynamoBudget:
-        from memorybox.adapters.aws.budget import DynamoBudget
-
-        settings = self._process.settings
-        return DynamoBudget(
-            self._session,
-            account_cap=settings.monthly_token_cap,
-            deployment_cap=settings.deployment_token_cap,
-        )
-
-    @cached_property
-    def _session(self) -> Session:
-        from memorybox.adapters.aws.session import Session
-
-        process = self._process
-        return self._open.enter_context(
-            Session(
-                process.aws.dynamodb, process.settings.memory_table, self._account, self.deadline
-            )
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Threads:
-    """The port Parallel on a pool of threads."""
-
-    pool: ThreadPoolExecutor
-
-    def start(self, work: Callable[[], R]) -> Callable[[], R]:
-        return self.pool.submit(work).result
-
-
-@dataclass(frozen=True, slots=True)
-class _Late:
-    """The file index of the tools, built when a tool first needs it."""
-
-    make: Callable[[], Search]
-
-    def index_now(self, stored: StoredFile) -> IndexOutcome:
-        return self.make().index_now(stored)
-
-    def search(self, workspace: str | None, query: str, limit: int) -> SearchResult:
-        return self.make().search(workspace, query, limit)
+def new_reference() -> str:
+    """A short name under which a failure is logged and told."""
+    return secrets.token_hex(4)
 
 
 def _own_modules() -> Iterator[str]:
     return (module.name for module in walk_packages(memorybox.__path__, "memorybox."))
-
-
-def web_app(environ: Mapping[str, str]) -> FastAPI:
-    """Everything that is served over HTTP, but the webhook."""
-    from memorybox.toolsets.catalogue import MEMORY
-    from memorybox.web.app import create_app
-    from memorybox.web.perimeter import Perimeter
-    from memorybox.web.services import Services
-
-    process = Process(environ)
-    settings = process.settings
-    return create_app(
-        Services(
-            issuer=process.issuer,
-            perimeter=Perimeter(settings.allowed_hosts, settings.allowed_origins),
-            toolset=MEMORY,
-            clients=lambda: process.clients,
-            authorizations=lambda: process.authorizations,
-            tokens=lambda: process.tokens,
-            connections=lambda: process.connections,
-            visits=lambda: process.visits,
-            connected=lambda: process.connected,
-            deletion=lambda: process.deletion,
-            overview=process.overview,
-            monthly_tokens=settings.monthly_token_cap,
-            token_price=settings.embedding_price,
-            security_contact=settings.security_contact,
-            clock=process.clock,
-            mcp=process.mcp,
-            signed_in=process.signed_in,
-            references=new_reference,
-        )
-    )
-
-
-def new_reference() -> str:
-    """A short name under which a failure is logged and told."""
-    return secrets.token_hex(4)
