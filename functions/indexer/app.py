@@ -23,7 +23,10 @@ LEAST = 15.0
 """Seconds without which no message is begun."""
 
 TURN = 12.0
-"""Seconds for one message: a search that waits for the index comes in between."""
+"""Seconds for one message. Between two of them a search that waits for the index comes first."""
+
+BREATH = 1
+"""Seconds from one message of a run to the next."""
 
 logger = Logger(service="indexer")
 process = Process(os.environ)
@@ -76,7 +79,7 @@ def _go_on(account: AccountId, paths: list[str] | None, seconds: float) -> None:
         process.deletion.forget(account)
         return
     if not is_finished:
-        process.queue(account).go_on()
+        process.queue(account).go_on(after=BREATH)
 
 
 def _sweep() -> None:

@@ -94,13 +94,12 @@ def _walk(folder: str, known: Inventory) -> Iterator[tuple[str, OnDisk]]:
     ahead = _items(folder, "", known)[::-1]
     while ahead:
         key, item = ahead.pop()
-        if key in seen:
-            continue  # differs from a sibling by case or normal form only
+        if key in seen or (now := _looked_at(item)) is None:
+            continue  # differs from a sibling by case or normal form only, or is a link
         seen.add(key)
-        if (now := _looked_at(item)) is not None:
-            yield key, _same(known.get(key), now)
-            if now.is_folder:
-                ahead += reversed(_items(item.path, key, known))
+        yield key, _same(known.get(key), now)
+        if now.is_folder:
+            ahead += reversed(_items(item.path, key, known))
 
 
 def _looked_at(item: "os.DirEntry[str]") -> OnDisk | None:

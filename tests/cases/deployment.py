@@ -130,7 +130,7 @@ class Deployment:
                     "body": body,
                     "eventSource": "aws:sqs",
                     "receiptHandle": name,
-                    "attributes": {},
+                    "attributes": {"SentTimestamp": "1793361600000"},
                     "messageAttributes": {},
                     "md5OfBody": "",
                     "eventSourceARN": "arn:aws:sqs:us-east-1:000000000000:index",

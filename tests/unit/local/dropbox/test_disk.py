@@ -188,6 +188,14 @@ def test_a_folder_that_was_replaced_by_a_link_to_it_is_gone_and_left_alone(tmp_p
     assert (tmp_path / "outside/a.md").read_bytes() == b"1"
 
 
+def test_a_link_does_not_hide_the_note_whose_name_it_shares_but_for_case(tmp_path: Path) -> None:
+    account = opened(tmp_path)
+    (tmp_path / "box/A.md").symlink_to(tmp_path / "outside.md")
+    (tmp_path / "box/a.md").write_bytes(b"1")
+    account.notice_outside_edits()
+    assert account.files() == {"/a.md": b"1"}
+
+
 @pytest.mark.parametrize("target", ["outside.md", "nowhere.md"])
 def test_a_linked_file_stays_a_link(tmp_path: Path, target: str) -> None:
     (tmp_path / "outside.md").write_bytes(b"not ours")

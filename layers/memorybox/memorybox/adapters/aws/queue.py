@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
 MOST_MESSAGES = 10  # of one batch
-BREATH = 1  # second before the indexer goes on: a search that waits for its lease comes first
 MOST_BYTES = 25_000  # of one message, so that a full batch is below 256 KiB
 
 _log = logging.getLogger(__name__)
@@ -35,7 +34,7 @@ class SqsChangeQueue:
         for start in range(0, len(bodies), MOST_MESSAGES):
             self._send(bodies[start : start + MOST_MESSAGES])
 
-    def go_on(self, *, after: int = BREATH) -> None:
+    def go_on(self, *, after: int = 0) -> None:
         """`after` so many seconds, at most 900."""
         self._send([{"account": self._account}], delay=after)
 
