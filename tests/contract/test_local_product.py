@@ -23,7 +23,8 @@ MCP = """
 
     def handler(event, context):
         answer = urllib.request.urlopen(os.environ["OPENAI_BASE_URL"] + "/models")
-        return {"statusCode": answer.status, "body": f"{os.environ['EXTRA']}, warm: {os.environ['WARM_UP']}"}
+        body = f"{os.environ['EXTRA']}, warm: {os.environ['WARM_UP']}"
+        return {"statusCode": answer.status, "body": body}
 """
 WEBHOOK = """
     import os

@@ -17,4 +17,5 @@ def test_the_directory_names_every_account_that_was_added_and_not_removed(
     for account_id in [added[1], AccountId(f"{account}-stranger")]:
         directory.remove(account_id)
 
-    assert sorted(directory) == sorted([added[0], *added[2:]])
+    ours = [name for name in directory if name.startswith(account)]  # others use the same table
+    assert sorted(ours) == sorted([added[0], *added[2:]])
