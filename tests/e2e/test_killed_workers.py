@@ -32,7 +32,10 @@ OLD_ENOUGH = 6.0
 def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
     place = tmp_path_factory.mktemp("killed")
     (place / "box").mkdir()
-    options = Options(place / "box", place / "state", model="hashed", workers=4)
+    environment = {"CALLS_PER_MINUTE": "100000", "SEARCHES_PER_MINUTE": "100000"}
+    options = Options(
+        place / "box", place / "state", model="hashed", workers=4, environment=environment
+    )
     with Product(options, say=lambda _: None) as product:
         yield product
 
