@@ -25,7 +25,6 @@ from local.queue import Poller
 
 _ROOT: Final = Path(__file__).parent.parent
 _TIMEOUTS: Final = {"mcp": 30.0, "webhook": 9.0, "indexer": 120.0}  # seconds, as in the template
-_OWN: Final = {"mcp": {"WARM_UP": "1"}}  # a start takes a second longer, its first answer one less
 
 _REQUEST_BYTES: Final = {"minilm": 16_000, "wordllama": 300_000, "hashed": 300_000}
 """What a model on one processor embeds in about a second."""
@@ -150,12 +149,7 @@ class Product:
         }
         self.functions = {
             name: Function(
-                Settings(
-                    name,
-                    self.options.functions.resolve() / name,
-                    timeout,
-                    {**_OWN.get(name, {}), **environment},
-                ),
+                Settings(name, self.options.functions.resolve() / name, timeout, environment),
                 self._printed_by(name),
                 self.options.workers,
             )

@@ -28,6 +28,7 @@ from memorybox.files.errors import (
     FileExists,
     FolderInTheWay,
     NameNotTaken,
+    NotAllowedToWrite,
     NotDownloadable,
     NothingToReplace,
     OutcomeUnknown,
@@ -428,6 +429,14 @@ def test_a_name_that_dropbox_does_not_take_says_so(box: Box) -> None:
         box.store.create(FileRef.parse("garden", "\U0001f345.md"), b"x")
 
 
+def test_a_place_where_dropbox_allows_no_change_says_so(box: Box) -> None:
+    refused = route_error("path/no_write_permission")
+    box.suffers(Fault(UPLOAD, Effect.ANSWER, answer=refused))
+
+    with pytest.raises(NotAllowedToWrite):
+        box.store.create(REF, b"text")
+
+
 def test_bytes_damaged_on_the_way_are_sent_again(box: Box) -> None:
     box.suffers(Fault(UPLOAD, Effect.ANSWER, answer=route_error("content_hash_mismatch")))
 
@@ -448,9 +457,7 @@ def test_writes_that_get_into_each_others_way_all_succeed(box: Box) -> None:
     assert [entry.path for entry in entries] == ["0.md", "1.md", "2.md"]
 
 
-@pytest.mark.parametrize(
-    "tags", ["path/operation_suppressed", "path/no_write_permission", "payload_too_large", "news"]
-)
+@pytest.mark.parametrize("tags", ["path/operation_suppressed", "payload_too_large", "news"])
 def test_a_refusal_without_a_sentence_of_its_own_wrote_nothing(box: Box, tags: str) -> None:
     box.suffers(Fault(UPLOAD, Effect.ANSWER, answer=route_error(tags)))
 

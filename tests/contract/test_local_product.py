@@ -23,8 +23,7 @@ MCP = """
 
     def handler(event, context):
         answer = urllib.request.urlopen(os.environ["OPENAI_BASE_URL"] + "/models")
-        body = f"{os.environ['EXTRA']}, warm: {os.environ['WARM_UP']}"
-        return {"statusCode": answer.status, "body": body}
+        return {"statusCode": answer.status, "body": os.environ["EXTRA"]}
 """
 WEBHOOK = """
     import os
@@ -81,7 +80,7 @@ def test_an_edit_in_the_folder_reaches_the_indexer_and_all_of_it_survives_a_rest
     lines: list[str] = []
     with Product(options(tmp_path), lines.append) as product:
         with urlopen(f"{product.url}/anything") as answer:  # noqa: S310 - it is on loopback
-            assert (answer.status, answer.read()) == (200, b"from the options, warm: 1")
+            assert (answer.status, answer.read()) == (200, b"from the options")
         (tmp_path / "box/kitchen/bread.md").unlink()  # one of the notes that a new folder gets
         token, _ = product.dropbox.grants.issue(product.account.account_id)
         (tmp_path / "box/garden/new.md").write_text("edited")

@@ -33,6 +33,7 @@ class Answering:
 def ssm(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     for name in "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY":
         monkeypatch.setenv(name, "test")
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)  # of an emulator that other tests run
     with mock_aws():
         yield boto3.client("ssm", "us-east-1")
 

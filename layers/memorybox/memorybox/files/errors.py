@@ -197,6 +197,16 @@ class NameNotTaken(Refused):
         super().__init__(f"Dropbox does not take the name {quoted(ref.path)}. Choose another name.")
 
 
+class NotAllowedToWrite(Refused):
+    """The user may look at this place in Dropbox, but not change it."""
+
+    def __init__(self, ref: FileRef) -> None:
+        super().__init__(
+            f"Dropbox does not allow changes at {quoted(ref.path)} in workspace "
+            f"{quoted(ref.workspace)}. Choose another name."
+        )
+
+
 class DropboxFull(Refused):
     """The user's Dropbox has no room left."""
 

@@ -24,6 +24,7 @@ from memorybox.files.errors import (
     FileTooLarge,
     FolderInTheWay,
     NameNotTaken,
+    NotAllowedToWrite,
     NotDownloadable,
     NothingToReplace,
     OutcomeUnknown,
@@ -187,6 +188,8 @@ def _refusal(ref: FileRef, declined: Declined) -> MemoryBoxError:
             return NameNotTaken(ref)
         case ("path", "insufficient_space"):
             return DropboxFull()
+        case ("path", "no_write_permission" | "access_restricted" | "team_folder"):
+            return NotAllowedToWrite(ref)
     return DropboxSilent()
 
 
