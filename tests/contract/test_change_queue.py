@@ -40,7 +40,7 @@ def _received(clients: Clients, url: str) -> list[Message]:
         QueueUrl=url,
         MaxNumberOfMessages=10,
         VisibilityTimeout=60,
-        WaitTimeSeconds=0 if messages else 3,  # a message to go on comes a second late
+        WaitTimeSeconds=0,
     ).get("Messages"):
         for message in answer:
             body = json.loads(message["Body"])
