@@ -111,12 +111,14 @@ def _story(counted: Counted) -> Mapping[str, Mapping[str, int]]:
     note = {"workspace": "garden", "path": "tomatoes.md"}
     query = {"workspace": "garden", "query": "when did the tomatoes fruit"}
     counts = {}
-    for turn in ("cold", "warm"):
+    for turn in ("cold", "warm"):  # other texts each time: the process remembers the vectors
         note = note | {"path": f"{turn}.md"}
-        text, counts["write, new file"] = counted.call("write", **note, text="# Tomatoes\n")
+        text, counts["write, new file"] = counted.call(
+            "write", **note, text=f"# Tomatoes, {turn}\n"
+        )
         rev = _rev(text)
         text, counts["write, replacing"] = counted.call(
-            "write", **note, text="# More tomatoes\n", expected_rev=rev
+            "write", **note, text=f"# More tomatoes, {turn}\n", expected_rev=rev
         )
         text, counts["append"] = counted.call("append", **note, text="- Fruit on 20 June.\n")
         _, counts["patch"] = counted.call(
@@ -130,7 +132,7 @@ def _story(counted: Counted) -> Mapping[str, Mapping[str, int]]:
         _, counts["search, after a change"] = counted.call("search", **query)
         _, counts["search, nothing changed"] = counted.call("search", **query)
         _, counts["write with a command_id"] = counted.call(
-            "write", **note | {"path": f"{turn}-2.md"}, text="# T\n", command_id=turn
+            "write", **note | {"path": f"{turn}-2.md"}, text=f"# T, {turn}\n", command_id=turn
         )
         counted.call("search", **query)
     return counts
