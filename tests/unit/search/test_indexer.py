@@ -3,6 +3,8 @@ from datetime import date, timedelta
 import pytest
 
 from memorybox.files.model import ChangePage, Cursor, StoredFile
+from memorybox.search.bundles import Work
+from memorybox.search.drafts import Draft
 from memorybox.search.model import Indexed, Skipped, SkipReason
 from memorybox.search.results import (
     DeploymentSpent,
@@ -186,6 +188,21 @@ def test_a_file_that_another_request_is_indexing_is_left_to_it() -> None:
 
     assert world.write("/garden/a.md", T45) == NoTime()
     assert world.embedder.requests == []
+
+
+@pytest.mark.promise("L-1")
+def test_a_writer_waits_for_whoever_indexes_its_file_already() -> None:
+    world = World()
+    stored = StoredFile(world.put("/garden/a.md", T45), T45.encode())
+    other = world.request().indexer
+    draft, claimed = other.drafter.draft(stored), other.claim("/garden/a.md")
+    assert isinstance(draft, Draft)
+    assert claimed
+    work = Work(claimed, stored.entry, draft)
+    world.interrupt_at(2, lambda: other.index_all([work], {}))
+
+    assert world.request().indexer.index_now(stored) == IndexedNow(parts=1)
+    assert world.embedder.inputs == [T45]
 
 
 @pytest.mark.promise("P-209")

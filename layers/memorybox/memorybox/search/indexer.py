@@ -34,6 +34,9 @@ from memorybox.search.results import (
 )
 from memorybox.search.store import IndexLost, IndexStore
 
+PATIENCE, GLANCE = 2.0, 0.1
+"""Seconds that a writer waits for whoever indexes its file already, and between two looks."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Paid:
@@ -78,7 +81,7 @@ class Indexer:
 
     def _index_now(self, stored: StoredFile) -> IndexOutcome:
         draft = self.drafter.draft(stored)
-        claimed = self.claim(stored.entry.path_lower)
+        claimed = self._claim_in_turn(stored.entry.path_lower)
         if claimed is None:
             return NoTime()
         if isinstance(draft, Skipped):
@@ -90,6 +93,13 @@ class Indexer:
             vectors = view.snapshot.vectors(draft.texts(vectors))
         [outcome] = self.index_all([Work(claimed, stored.entry, draft)], vectors)
         return outcome
+
+    def _claim_in_turn(self, path_lower: str) -> TailEntry | None:
+        """The entry of the file once nobody else is at it; the webhook may have been faster."""
+        patience = self.deadline.earlier(LAST_START).capped(PATIENCE)
+        while (claimed := self.claim(path_lower)) is None and not patience.has_passed:
+            patience.clock.sleep(GLANCE)
+        return claimed
 
     def claim(self, path_lower: str) -> TailEntry | None:
         """The entry of the file, for this run alone; None if another run has it."""
