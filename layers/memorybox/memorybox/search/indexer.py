@@ -34,7 +34,7 @@ from memorybox.search.results import (
 )
 from memorybox.search.store import IndexLost, IndexStore
 
-PATIENCE, GLANCE = 2.0, 0.1
+PATIENCE, GLANCE = 4.0, 0.1
 """Seconds that a writer waits for whoever indexes its file already, and between two looks."""
 
 
