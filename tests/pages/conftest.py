@@ -44,7 +44,7 @@ def chromium() -> Iterator[Browser]:
 def person(chromium: Browser) -> Iterator[BrowserContext]:
     """A browser without cookies."""
     with chromium.new_context(viewport={"width": 390, "height": 800}) as context:
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(60_000)
         yield context
 
 
