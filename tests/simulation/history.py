@@ -1,9 +1,10 @@
 """What happened when a plan was carried out."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 
+from local.dropbox.entries import File
 from local.dropbox.paths import lower
 from memorybox.errors import Refused, SignInEnded, Unavailable
 from memorybox.files.model import FileRef
@@ -31,7 +32,7 @@ HASTE = 0.1
 """Seconds after which a hasty client sends again."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Called:
     """A call of a tool, from its beginning to its end, as its client saw it."""
 
@@ -42,10 +43,10 @@ class Called:
     tool: str
     location: str
     arguments: Mapping[str, object]
-    answer: ToolResult | None
+    began: int
+    answer: ToolResult | None = None
     """None if none ever came."""
 
-    began: int
     ended: int = 0
     seconds: float = 0.0
     is_excused: bool = False
@@ -66,7 +67,6 @@ def carry_out(plan: Plan, parts: Parts = PRODUCT) -> History:
     for number in plan.callers:
         world.schedule.add(partial(_live, history, number))
     world.schedule.run()
-    world.is_calm = True
     return history
 
 
@@ -176,31 +176,26 @@ def _call(
     number = len(history.calls)
     caller.call, caller.is_excused = number, False
     start = world.schedule.passed
-    called = Called(number, command, tool, location, given, None, world.dropbox.event())
+    called = Called(number, command, tool, location, given, world.dropbox.event())
     history.calls.append(called)
     is_repeat = any(
         call.command == command and call.answer and not call.answer.is_error
         for call in history.calls
     )
-    answer: ToolResult | None
     try:
-        answer = world.tools().call(tool, given)
+        called.answer = world.tools().call(tool, given)
     except (Refused, Unavailable) as error:
-        answer = ToolResult((str(error),), is_error=True)
+        called.answer = ToolResult((str(error),), is_error=True)
     except SignInEnded:  # HTTP 401
-        answer = None
+        pass
     except Crash:
-        answer = None
         caller.is_dead = False
-    history.calls[number] = replace(
-        called,
-        answer=answer,
-        ended=world.dropbox.event(),
-        seconds=world.schedule.passed - start,
-        is_excused=caller.is_excused,
-        is_honest=answer is None or is_repeat or _is_honest(world, location, answer),
-    )
-    return answer
+    called.ended = world.dropbox.event()
+    called.seconds = world.schedule.passed - start
+    called.is_excused = caller.is_excused
+    if called.answer and not is_repeat:
+        called.is_honest = _is_honest(world, location, called.answer)
+    return called.answer
 
 
 def _is_honest(world: World, location: str, answer: ToolResult) -> bool:
@@ -211,9 +206,11 @@ def _is_honest(world: World, location: str, answer: ToolResult) -> bool:
     """
     key = lower(location)
     rev, _, line = answer.texts[0].removeprefix("rev: ").partition("\n")
-    note = world.dropbox.notes().get(key)
+    if not line.startswith("Indexed"):
+        return True
+    note = world.dropbox.account.get(key)
     was_gone = any(key == gone or key.startswith(gone + "/") for gone, _ in world.dropbox.gone)
-    if not line.startswith("Indexed") or note is None or note.rev != rev or was_gone:
+    if not isinstance(note, File) or note.rev != rev or was_gone:
         return True
     with world.standing_still():
         entry = world.request().catalog.load().snapshot.entry(key)

@@ -127,7 +127,10 @@ class Plan:
     """Whether notes are made findable, and searched, at all. Without, a history takes less time."""
 
     lag: float = 0.0
-    """Seconds by which listings and revisions are late."""
+    """Seconds by which listings are late."""
+
+    revisions_lag: float = 0.0
+    """Seconds by which the revisions of a file are late."""
 
     @property
     def callers(self) -> tuple[int, ...]:
@@ -271,7 +274,8 @@ def _drawn(seed: int, random: Random, theme: _Theme) -> Plan:
         else {},
         knobs=_knobs(random),
         is_indexed=theme.workers > 0,
-        lag=0.0 if any(edit.how in _REMOVING for edit in edits) else random.choice((0.0, 0.3)),
+        lag=(lag := random.choice((0.0, 0.3, 5.0))),
+        revisions_lag=0.0 if any(edit.how in _REMOVING for edit in edits) else min(lag, 0.3),
     )
 
 
