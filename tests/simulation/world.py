@@ -8,6 +8,7 @@ from random import Random
 import requests
 
 from memorybox.adapters.aws.errors import StorageSilent
+from memorybox.adapters.aws.timeouts import READ_TIMEOUT, SHORTEST
 from memorybox.adapters.dropbox.client import Client
 from memorybox.adapters.dropbox.files import DropboxFileStore
 from memorybox.bootstrap.call import CALL_SECONDS
@@ -122,6 +123,9 @@ class Caller:
     is_excused: bool = False
     """From ending its call in time."""
 
+    ends: float = 0.0
+    """The deadline of its request."""
+
 
 @dataclass(frozen=True, slots=True)
 class Message:
@@ -230,8 +234,8 @@ class World(Line):
                 self.schedule.sleep(1.0)
                 return False
             case Trouble.HANG | Trouble.LATE:
-                self.caller.is_excused = True  # its timeout does not follow the call's deadline
-                self.schedule.sleep(3.0)
+                left = self.caller.ends - self.schedule.passed
+                self.schedule.sleep(min(READ_TIMEOUT, max(SHORTEST, left)))
         return True
 
     def _ahead(self) -> float:
@@ -307,6 +311,7 @@ class Writing:
     def __init__(self, world: World, seconds: float = CALL_SECONDS) -> None:
         parts = world.parts
         self.deadline = Deadline.after(seconds, world.clock)
+        world.caller.ends = self.deadline.at
         self.client: Client = parts.client(
             _SESSION, _some_token, self.deadline, world.random, world.dropbox, world
         )
