@@ -11,13 +11,13 @@ from memorybox.files.model import FileRef
 from memorybox.mcp.toolset import ToolResult
 from tests.simulation.plan import (
     IN_THE_WAY,
-    NOTES,
     Act,
     Deliver,
     Edit,
     Notify,
     Plan,
     Say,
+    Sweep,
     Wait,
 )
 from tests.simulation.world import PRODUCT, Crash, Parts, World
@@ -27,6 +27,9 @@ SENDINGS = 3
 
 PAUSE = 9.0
 """Seconds between two sendings."""
+
+MOST_HITS = 20
+"""Files that a search may name."""
 
 HASTE = 0.1
 """Seconds after which a hasty client sends again."""
@@ -96,11 +99,13 @@ def _do(history: History, act: Act, name: str, known: dict[str, str]) -> None:
             world.dropbox.forget_cursors()
         case Edit(how, location, text):
             world.schedule.step()
-            world.dropbox.edit(how, location, text, NOTES[(NOTES.index(location) + 1) % 3])
+            world.dropbox.edit(how, location, text, act.new_name)
         case Notify():
             world.notify()
         case Deliver(is_again):
             world.deliver(is_again=is_again)
+        case Sweep():
+            world.send(None)
         case Wait(seconds):
             world.schedule.sleep(seconds)
 
@@ -151,7 +156,7 @@ def _may_be_sent_again(answer: ToolResult) -> bool:
 def _arguments(say: Say, rev: str | None, text: str) -> tuple[str, dict[str, object]]:
     """The tool and its arguments. Without a rev, a note is written anew."""
     if say.tool == "search":
-        return "search", {"workspace": "all", "query": "what is planned", "limit": 20}
+        return "search", {"workspace": "all", "query": "what is planned", "limit": MOST_HITS}
     ref = FileRef.at(say.location)
     file: dict[str, object] = {"workspace": ref.workspace, "path": ref.path}
     match say.tool:

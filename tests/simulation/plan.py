@@ -80,6 +80,14 @@ class Edit:
     how: str
     location: str
     text: str = ""
+    to: str = ""
+
+    @property
+    def new_name(self) -> str:
+        """For a file that is renamed: what was given, or the note after it among NOTES."""
+        if self.to or self.location not in NOTES:
+            return self.to
+        return NOTES[(NOTES.index(self.location) + 1) % 3]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +103,18 @@ class Deliver:
 
 
 @dataclass(frozen=True, slots=True)
+class Sweep:
+    """The account is looked at again, whether anything was heard of it or not."""
+
+
+@dataclass(frozen=True, slots=True)
 class Wait:
     """Nothing, for a while."""
 
     seconds: float
 
 
-Act = Say | Edit | Notify | Deliver | Wait
+Act = Say | Edit | Notify | Deliver | Sweep | Wait
 
 
 @dataclass(frozen=True, slots=True)
