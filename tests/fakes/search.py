@@ -3,10 +3,10 @@
 `step` is called before and after each effect: others may run there, or a fault be raised.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import lru_cache
 from math import hypot
 from struct import pack
 from threading import RLock
@@ -47,17 +47,26 @@ def _no_step() -> None:
     """Nothing waits for a turn."""
 
 
-class _Stepping:
-    def __init__(self, step: Callable[[], None] = _no_step) -> None:
+class _Effect:
+    """One at a time, with a step before it and, if it did not fail, a step behind it."""
+
+    def __init__(self, step: Callable[[], None]) -> None:
         self._step = step
         self._lock = RLock()
 
-    @contextmanager
-    def _effect(self) -> Iterator[None]:
+    def __enter__(self) -> None:
         self._step()
-        with self._lock:
-            yield
-        self._step()
+        self._lock.acquire()
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._lock.release()
+        if kind is None:
+            self._step()
+
+
+class _Stepping:
+    def __init__(self, step: Callable[[], None] = _no_step) -> None:
+        self._effect = _Effect(step)
 
 
 class InMemoryBudgetLedger(_Stepping):
@@ -78,7 +87,7 @@ class InMemoryBudgetLedger(_Stepping):
         self._clock = clock
 
     def reserve(self, tokens: int) -> Reservation:
-        with self._effect():
+        with self._effect:
             month = month_of(self._clock.now())
             total = self.spent.get(month, 0) + tokens
             if total > self.cap:
@@ -89,7 +98,7 @@ class InMemoryBudgetLedger(_Stepping):
             return Reservation(month, tokens)
 
     def settle(self, spending: Spending) -> None:
-        with self._effect():
+        with self._effect:
             self.settle_within(spending)
 
     def settle_within(self, spending: Spending) -> None:
@@ -124,7 +133,7 @@ class InMemoryIndexStore(_Stepping):
         self._versions = 0
 
     def load(self) -> IndexState:
-        with self._effect():
+        with self._effect:
             self.loads += 1
             unlisted = {path for path, item in self._items.items() if item.seen is False}
             tail = {path: self._entry(path) for path in sorted(self._items.keys() - unlisted)}
@@ -140,7 +149,7 @@ class InMemoryIndexStore(_Stepping):
         return self._note(latest, seen_at, then or seen_at.cursor)
 
     def claim(self, path_lower: str, *, owner: str, deadline: Deadline) -> TailEntry | None:
-        with self._effect():
+        with self._effect:
             now = self._clock.now()
             item = self._items.setdefault(path_lower, _Item(self._next_version()))
             if item.claim and item.claim.until > now and item.claim.owner != owner:
@@ -153,7 +162,7 @@ class InMemoryIndexStore(_Stepping):
     def store(
         self, entry: TailEntry, settled: Settled, *, spending: Spending | None = None
     ) -> None:
-        with self._effect():
+        with self._effect:
             self._settle(spending)
             item = self._claimed(entry)
             if item is None:
@@ -161,13 +170,13 @@ class InMemoryIndexStore(_Stepping):
             item.settled, item.claim, item.version = settled, None, self._next_version()
 
     def unclaim(self, entry: TailEntry, *, spending: Spending | None = None) -> None:
-        with self._effect():
+        with self._effect:
             self._settle(spending)
             if item := self._claimed(entry):
                 item.claim = None
 
     def point(self, pointer: PackPointer) -> bool:
-        with self._effect():
+        with self._effect:
             current = self._pointers.get(pointer.workspace)
             if pointer.generation != (current.generation if current else 0) + 1:
                 return False
@@ -176,13 +185,13 @@ class InMemoryIndexStore(_Stepping):
 
     def forget(self, entries: Iterable[TailEntry]) -> None:
         for entry in entries:
-            with self._effect():
+            with self._effect:
                 item = self._items.get(entry.path_lower)
                 if item and item.version == entry.version and not self._is_held(item):
                     del self._items[entry.path_lower]
 
     def discard(self, pointer: PackPointer, *, seen_at: StoredCursor) -> StoredCursor:
-        with self._effect():
+        with self._effect:
             if seen_at != self._cursor or self._pointers.get(pointer.workspace) != pointer:
                 raise CursorMoved
             del self._pointers[pointer.workspace]
@@ -197,7 +206,7 @@ class InMemoryIndexStore(_Stepping):
     def _note(
         self, sightings: Sequence[Sighting], seen_at: StoredCursor, then: Cursor | None
     ) -> StoredCursor:
-        with self._effect():
+        with self._effect:
             if seen_at.version != self._cursor.version:
                 raise CursorMoved
             for sighting in sightings:
@@ -241,14 +250,14 @@ class InMemoryPackStore(_Stepping):
         self._made = 0
 
     def open(self, pointer: PackPointer) -> Pack:
-        with self._effect():
+        with self._effect:
             self.opened.append(pointer.key)
             if pointer.key not in self.objects:
                 raise PackDamaged
-            return Pack.open(self.objects[pointer.key])
+            return _opened(self.objects[pointer.key])
 
     def add(self, workspace: str, generation: int, data: bytes) -> str:
-        with self._effect():
+        with self._effect:
             self._made += 1
             key = f"{workspace}/{generation}-{self._made}"
             self.objects[key] = data
@@ -256,14 +265,19 @@ class InMemoryPackStore(_Stepping):
             return key
 
     def remove(self, key: str) -> None:
-        with self._effect():
+        with self._effect:
             self.objects.pop(key, None)
 
     def prune(self, named: Collection[str], *, before: datetime) -> None:
-        with self._effect():
+        with self._effect:
             for key in self.objects.keys() - named:
                 if self.written[key] < before:
                     del self.objects[key]
+
+
+@lru_cache(64)
+def _opened(data: bytes) -> Pack:
+    return Pack.open(data)
 
 
 class HashedEmbedder(_Stepping):
@@ -304,7 +318,7 @@ class HashedEmbedder(_Stepping):
 
     def embed(self, texts: Sequence[str], deadline: Deadline) -> Embeddings:
         self.started.append(self._clock.monotonic())
-        with self._effect():
+        with self._effect:
             self._clock.sleep(min(self.seconds, deadline.remaining()))
             if self.is_silent or deadline.has_passed:
                 raise EmbedderSilent
@@ -313,14 +327,16 @@ class HashedEmbedder(_Stepping):
                 raise TextRefused(tokens=0)
             tokens = sum(max(1, len(text.split())) for text in texts)
             self.tokens += tokens
-            return Embeddings(tuple(map(self._vector, texts)), tokens)
+            return Embeddings(tuple(_vector(text, self._dims) for text in texts), tokens)
 
-    def _vector(self, text: str) -> bytes:
-        counts = [0.0] * self._dims
-        for word in text.lower().split() or [text]:
-            counts[crc32(word.encode()) % self._dims] += 1
-        length = hypot(*counts)
-        return pack(f"<{self._dims}e", *(count / length for count in counts))
+
+@lru_cache(4096)
+def _vector(text: str, dims: int) -> bytes:
+    counts = [0.0] * dims
+    for word in text.lower().split() or [text]:
+        counts[crc32(word.encode()) % dims] += 1
+    length = hypot(*counts)
+    return pack(f"<{dims}e", *(count / length for count in counts))
 
 
 @dataclass

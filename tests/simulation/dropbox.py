@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from io import BytesIO
 from types import SimpleNamespace
 from typing import Any
@@ -15,8 +16,9 @@ from local.dropbox.accounts import Account, Profile
 from local.dropbox.clock import EmulatedClock
 from local.dropbox.commits import Conflict, Existing, Intent, decide
 from local.dropbox.entries import Entry, File, Folder, Tombstone, content_hash
-from local.dropbox.listing import Cursor, Page
+from local.dropbox.listing import Cursor, beginning, next_page
 from local.dropbox.storage import MemoryStorage
+from local.dropbox.tree import Tree
 from memorybox.adapters.dropbox.client import READ_TIMEOUT, Api, Client
 from memorybox.adapters.dropbox.errors import Declined, NotNow, TokenRefused, Unanswered
 from tests.simulation.plan import Trouble
@@ -65,7 +67,6 @@ class SimulatedDropbox:
         self._events = 0
         self._resets = 0
         self._cursors: dict[str, Cursor] = {}
-        self._shown: dict[str, FileMetadata] = {}
 
     def event(self) -> int:
         """The number of what happens now."""
@@ -173,15 +174,13 @@ class SimulatedDropbox:
         return self.show(entry), self.read(entry)
 
     def revisions(self, location: str, limit: int, before: str | None) -> Any:
-        tree, key = self.account.tree, paths.lower(location)
+        tree, key = self._seen(self.account.knobs.revisions_lag), paths.lower(location)
         entry, gone = tree.get(key), tree.tombstones.get(key)
         if isinstance(entry, Folder) or (entry is None and gone is not None and gone.was_folder):
             raise Declined("path", "not_file")
         if not tree.revisions.get(key):
             raise Declined("path", "not_found")
-        late = tree.journal[self.account.seen_until(self.account.knobs.revisions_lag) :]
-        hidden = {change.entry.rev for change in late if isinstance(change.entry, File)}
-        past = [file for file in reversed(tree.revisions[key]) if file.rev not in hidden]
+        past = tree.revisions[key][::-1]
         if before is not None:
             past = past[[file.rev for file in past].index(before) + 1 :]
         page = [self.show(file) for file in past[:limit]]
@@ -195,7 +194,7 @@ class SimulatedDropbox:
         if isinstance(entry, File):
             raise Declined("path", "not_folder")
         cursor = self.account.first_cursor(root, recursive=True, include_deleted=False, limit=None)
-        return self._page(self.account.first_page(cursor))
+        return self._page(beginning(cursor))
 
     def next_page(self, cursor: str) -> Any:
         at = self._cursors[cursor]
@@ -203,41 +202,51 @@ class SimulatedDropbox:
             raise Declined("reset")
         if at.root and self.account.tree.get(at.root) is None:
             raise Declined("path", "not_found")
-        return self._page(self.account.page_after(at))
+        return self._page(at)
 
     def show(self, entry: Entry | Tombstone) -> Any:
         """The metadata of an entry, in the SDK's own types."""
-        name, lowered = paths.name_of(entry.path_display), paths.lower(entry.path_display)
-        match entry:
-            case File():
-                if entry.rev not in self._shown:
-                    self._shown[entry.rev] = FileMetadata(
-                        name=name,
-                        path_lower=lowered,
-                        path_display=entry.path_display,
-                        id=entry.id,
-                        rev=entry.rev,
-                        size=entry.size,
-                        content_hash=entry.content_hash,
-                        client_modified=entry.client_modified.replace(tzinfo=None),
-                        server_modified=entry.server_modified.replace(tzinfo=None),
-                        is_downloadable=True,
-                    )
-                return self._shown[entry.rev]
-            case Folder():
-                return FolderMetadata(
-                    name=name, path_lower=lowered, path_display=entry.path_display, id=entry.id
-                )
-            case Tombstone():
-                return DeletedMetadata(
-                    name=name, path_lower=lowered, path_display=entry.path_display
-                )
+        return _metadata(entry)
 
-    def _page(self, page: Page) -> Any:
-        name = f"cursor {page.cursor.number}"
+    def _page(self, cursor: Cursor) -> Any:
+        knobs = self.account.knobs
+        tree = self._seen(knobs.listing_lag)
+        page = next_page(tree, cursor, knobs, horizon=len(tree.journal))
+        name = f"cursor {len(self._cursors)}"
         self._cursors[name] = page.cursor
         entries = [self.show(entry) for entry in page.entries]
         return SimpleNamespace(entries=entries, cursor=name, has_more=page.has_more)
+
+    def _seen(self, lag: float) -> Tree:
+        """The folder as those see it who are late by so many seconds."""
+        now = self.account.tree
+        seen = self.account.seen_until(lag)
+        return now if seen == len(now.journal) else Tree(now.namespace, now.journal[:seen])
+
+
+@lru_cache(10_000)  # the SDK checks every field of what it makes
+def _metadata(entry: Entry | Tombstone) -> Any:
+    name, lowered = paths.name_of(entry.path_display), paths.lower(entry.path_display)
+    match entry:
+        case File():
+            return FileMetadata(
+                name=name,
+                path_lower=lowered,
+                path_display=entry.path_display,
+                id=entry.id,
+                rev=entry.rev,
+                size=entry.size,
+                content_hash=entry.content_hash,
+                client_modified=entry.client_modified.replace(tzinfo=None),
+                server_modified=entry.server_modified.replace(tzinfo=None),
+                is_downloadable=True,
+            )
+        case Folder():
+            return FolderMetadata(
+                name=name, path_lower=lowered, path_display=entry.path_display, id=entry.id
+            )
+        case Tombstone():
+            return DeletedMetadata(name=name, path_lower=lowered, path_display=entry.path_display)
 
 
 class Line:
@@ -345,7 +354,5 @@ class SimulatedClient(Client):
     line: Line
 
     def _api(self, token: str, share: float) -> Api:
-        super()._api(token, share)  # raises if there is no time left
-        timeout = min(READ_TIMEOUT, self.deadline.remaining() * share)
-        api: Any = SimulatedApi(self.dropbox, self.line, timeout)
+        api: Any = SimulatedApi(self.dropbox, self.line, min(READ_TIMEOUT, self._left(share)))
         return api  # type: ignore[no-any-return]

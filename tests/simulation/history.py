@@ -1,22 +1,23 @@
 """What happened when a plan was carried out."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 
+from local.dropbox.entries import File
 from local.dropbox.paths import lower
 from memorybox.errors import Refused, SignInEnded, Unavailable
 from memorybox.files.model import FileRef
 from memorybox.mcp.toolset import ToolResult
 from tests.simulation.plan import (
     IN_THE_WAY,
-    NOTES,
     Act,
     Deliver,
     Edit,
     Notify,
     Plan,
     Say,
+    Sweep,
     Wait,
 )
 from tests.simulation.world import PRODUCT, Crash, Parts, World
@@ -27,11 +28,14 @@ SENDINGS = 3
 PAUSE = 9.0
 """Seconds between two sendings."""
 
+MOST_HITS = 20
+"""Files that a search may name."""
+
 HASTE = 0.1
 """Seconds after which a hasty client sends again."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Called:
     """A call of a tool, from its beginning to its end, as its client saw it."""
 
@@ -42,10 +46,10 @@ class Called:
     tool: str
     location: str
     arguments: Mapping[str, object]
-    answer: ToolResult | None
+    began: int
+    answer: ToolResult | None = None
     """None if none ever came."""
 
-    began: int
     ended: int = 0
     seconds: float = 0.0
     is_excused: bool = False
@@ -66,7 +70,6 @@ def carry_out(plan: Plan, parts: Parts = PRODUCT) -> History:
     for number in plan.callers:
         world.schedule.add(partial(_live, history, number))
     world.schedule.run()
-    world.is_calm = True
     return history
 
 
@@ -96,11 +99,13 @@ def _do(history: History, act: Act, name: str, known: dict[str, str]) -> None:
             world.dropbox.forget_cursors()
         case Edit(how, location, text):
             world.schedule.step()
-            world.dropbox.edit(how, location, text, NOTES[(NOTES.index(location) + 1) % 3])
+            world.dropbox.edit(how, location, text, act.new_name)
         case Notify():
             world.notify()
         case Deliver(is_again):
             world.deliver(is_again=is_again)
+        case Sweep():
+            world.send(None)
         case Wait(seconds):
             world.schedule.sleep(seconds)
 
@@ -151,7 +156,7 @@ def _may_be_sent_again(answer: ToolResult) -> bool:
 def _arguments(say: Say, rev: str | None, text: str) -> tuple[str, dict[str, object]]:
     """The tool and its arguments. Without a rev, a note is written anew."""
     if say.tool == "search":
-        return "search", {"workspace": "all", "query": "what is planned", "limit": 20}
+        return "search", {"workspace": "all", "query": "what is planned", "limit": MOST_HITS}
     ref = FileRef.at(say.location)
     file: dict[str, object] = {"workspace": ref.workspace, "path": ref.path}
     match say.tool:
@@ -176,31 +181,26 @@ def _call(
     number = len(history.calls)
     caller.call, caller.is_excused = number, False
     start = world.schedule.passed
-    called = Called(number, command, tool, location, given, None, world.dropbox.event())
+    called = Called(number, command, tool, location, given, world.dropbox.event())
     history.calls.append(called)
     is_repeat = any(
         call.command == command and call.answer and not call.answer.is_error
         for call in history.calls
     )
-    answer: ToolResult | None
     try:
-        answer = world.tools().call(tool, given)
+        called.answer = world.tools().call(tool, given)
     except (Refused, Unavailable) as error:
-        answer = ToolResult((str(error),), is_error=True)
+        called.answer = ToolResult((str(error),), is_error=True)
     except SignInEnded:  # HTTP 401
-        answer = None
+        pass
     except Crash:
-        answer = None
         caller.is_dead = False
-    history.calls[number] = replace(
-        called,
-        answer=answer,
-        ended=world.dropbox.event(),
-        seconds=world.schedule.passed - start,
-        is_excused=caller.is_excused,
-        is_honest=answer is None or is_repeat or _is_honest(world, location, answer),
-    )
-    return answer
+    called.ended = world.dropbox.event()
+    called.seconds = world.schedule.passed - start
+    called.is_excused = caller.is_excused
+    if called.answer and not is_repeat:
+        called.is_honest = _is_honest(world, location, called.answer)
+    return called.answer
 
 
 def _is_honest(world: World, location: str, answer: ToolResult) -> bool:
@@ -211,9 +211,11 @@ def _is_honest(world: World, location: str, answer: ToolResult) -> bool:
     """
     key = lower(location)
     rev, _, line = answer.texts[0].removeprefix("rev: ").partition("\n")
-    note = world.dropbox.notes().get(key)
+    if not line.startswith("Indexed"):
+        return True
+    note = world.dropbox.account.get(key)
     was_gone = any(key == gone or key.startswith(gone + "/") for gone, _ in world.dropbox.gone)
-    if not line.startswith("Indexed") or note is None or note.rev != rev or was_gone:
+    if not isinstance(note, File) or note.rev != rev or was_gone:
         return True
     with world.standing_still():
         entry = world.request().catalog.load().snapshot.entry(key)

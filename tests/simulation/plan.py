@@ -80,6 +80,14 @@ class Edit:
     how: str
     location: str
     text: str = ""
+    to: str = ""
+
+    @property
+    def new_name(self) -> str:
+        """For a file that is renamed: what was given, or the note after it among NOTES."""
+        if self.to or self.location not in NOTES:
+            return self.to
+        return NOTES[(NOTES.index(self.location) + 1) % 3]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +103,18 @@ class Deliver:
 
 
 @dataclass(frozen=True, slots=True)
+class Sweep:
+    """The account is looked at again, whether anything was heard of it or not."""
+
+
+@dataclass(frozen=True, slots=True)
 class Wait:
     """Nothing, for a while."""
 
     seconds: float
 
 
-Act = Say | Edit | Notify | Deliver | Wait
+Act = Say | Edit | Notify | Deliver | Sweep | Wait
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +140,10 @@ class Plan:
     """Whether notes are made findable, and searched, at all. Without, a history takes less time."""
 
     lag: float = 0.0
-    """Seconds by which listings and revisions are late."""
+    """Seconds by which listings are late."""
+
+    revisions_lag: float = 0.0
+    """Seconds by which the revisions of a file are late."""
 
     @property
     def callers(self) -> tuple[int, ...]:
@@ -271,7 +287,8 @@ def _drawn(seed: int, random: Random, theme: _Theme) -> Plan:
         else {},
         knobs=_knobs(random),
         is_indexed=theme.workers > 0,
-        lag=0.0 if any(edit.how in _REMOVING for edit in edits) else random.choice((0.0, 0.3)),
+        lag=(lag := random.choice((0.0, 0.3, 5.0))),
+        revisions_lag=0.0 if any(edit.how in _REMOVING for edit in edits) else min(lag, 0.3),
     )
 
 

@@ -179,7 +179,7 @@ class NoCompareAndSwap(InMemoryIndexStore):
     def store(
         self, entry: TailEntry, settled: Settled, *, spending: Spending | None = None
     ) -> None:
-        with self._effect():
+        with self._effect:
             self._settle(spending)
             item = self._items[entry.path_lower]
             item.settled, item.claim = settled, None
@@ -191,7 +191,7 @@ class PackInPlaceOfPack(InMemoryIndexStore):
     """The pointer moves whatever it points to now."""
 
     def point(self, pointer: PackPointer) -> bool:
-        with self._effect():
+        with self._effect:
             self._pointers[pointer.workspace] = pointer
             return True
 
@@ -201,7 +201,7 @@ class ForgetsWhatChanged(InMemoryIndexStore):
 
     def forget(self, entries: Iterable[TailEntry]) -> None:
         for entry in entries:
-            with self._effect():
+            with self._effect:
                 self._items.pop(entry.path_lower, None)
 
 
@@ -229,7 +229,7 @@ class ReadThenWrite(InMemoryBudgetLedger):
 
     def reserve(self, tokens: int) -> Reservation:
         month = month_of(self._clock.now())
-        with self._effect():
+        with self._effect:
             total = self.spent.get(month, 0) + tokens
         if total > self.cap:
             raise BudgetSpent(month)

@@ -79,7 +79,7 @@ def _shorter(plan: Plan) -> Iterator[Plan]:
         yield replace(plan, acts=plan.acts[:at] + plan.acts[at + 1 :])
     for at in range(len(plan.faults)):
         yield replace(plan, faults=plan.faults[:at] + plan.faults[at + 1 :])
-    plainer = replace(plan, knobs={}, ahead={}, lag=0.0)
+    plainer = replace(plan, knobs={}, ahead={}, lag=0.0, revisions_lag=0.0)
     if plainer != plan:
         yield plainer
 
@@ -119,7 +119,8 @@ def run(
 
 def _begin() -> None:
     logging.disable()  # what goes wrong on purpose is logged too
-    gc.disable()  # between chunks will do
+    gc.disable()  # between chunks will do,
+    gc.freeze()  # and without what was imported
 
 
 def main() -> None:

@@ -23,7 +23,7 @@ class Schedule:
         self.current: _Caller | None = None
         """Whose turn it is."""
 
-        self._random = Random(seed)
+        self._choose = Random(seed).random
         self._hub = getcurrent()
         self._callers: list[_Caller] = []
 
@@ -36,30 +36,37 @@ class Schedule:
         if self.current is None:
             self.passed += TURN
         else:
-            self._hub.switch()
+            self._pass_on(self.current)
 
     def sleep(self, seconds: float) -> None:
         if self.current is None:
             self.passed += seconds
         else:
             self.current.wakes = self.passed + seconds
-            self._hub.switch()
+            self._pass_on(self.current)
 
     def run(self) -> None:
         """Until all callers have ended. What one of them raises comes out here."""
-        callers, choose = self._callers, self._random.random
-        while callers:
-            ready = [caller for caller in callers if caller.wakes <= self.passed]
-            if not ready:
-                self.passed = min(caller.wakes for caller in callers)
-                continue
-            caller = ready[int(choose() * len(ready))]
-            self.passed += TURN
-            self.current = caller
-            caller.switch()
-            if caller.dead:
-                callers.remove(caller)
+        while self._callers:
+            self.current = self._chosen()
+            self.current.switch()
+            self._callers.remove(self.current)  # comes back here only to end
         self.current = None
+
+    def _pass_on(self, caller: "_Caller") -> None:
+        """Give the turn straight to the next caller; often that is the same one again."""
+        self.current = chosen = self._chosen()
+        if chosen is not caller:
+            chosen.switch()
+
+    def _chosen(self) -> "_Caller":
+        passed = self.passed
+        ready = [caller for caller in self._callers if caller.wakes <= passed]
+        if not ready:
+            passed = min(caller.wakes for caller in self._callers)
+            ready = [caller for caller in self._callers if caller.wakes <= passed]
+        self.passed = passed + TURN
+        return ready[int(self._choose() * len(ready))]
 
 
 class _Caller(greenlet):
@@ -78,7 +85,7 @@ class VirtualClock:
         self._schedule, self._start, self._ahead = schedule, start, ahead
 
     def now(self) -> datetime:
-        return self._start + timedelta(seconds=self._schedule.passed + self._ahead())
+        return self._start + timedelta(0, self._schedule.passed + self._ahead())
 
     def monotonic(self) -> float:
         return self._schedule.passed

@@ -1,13 +1,14 @@
 """One account of the product in a simulated world: real code, stores in memory, trouble by plan."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 
 import requests
 
 from memorybox.adapters.aws.errors import StorageSilent
+from memorybox.adapters.aws.timeouts import READ_TIMEOUT, SHORTEST
 from memorybox.adapters.dropbox.client import Client
 from memorybox.adapters.dropbox.files import DropboxFileStore
 from memorybox.bootstrap.call import CALL_SECONDS
@@ -112,12 +113,18 @@ class Caller:
     """One greenlet, its place among the callers of the plan, and what it is doing."""
 
     number: int
+    faults: Mapping[int, Trouble] = field(default_factory=dict)
+    """What happens to it, by its steps."""
+
     steps: int = 0
     call: int = NOBODY
     is_dead: bool = False
     parted_until: float = 0.0
     is_excused: bool = False
     """From ending its call in time."""
+
+    ends: float = 0.0
+    """The deadline of its request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,23 +143,21 @@ class World(Line):
         self.schedule = Schedule(plan.seed)
         self.clock = VirtualClock(self.schedule, plan.starts_at, self._ahead)
         true = VirtualClock(self.schedule, plan.starts_at, lambda: 0.0)
-        knobs = dict(plan.knobs) | {"listing_lag": plan.lag, "revisions_lag": plan.lag}
-        self.dropbox = SimulatedDropbox(self.schedule, FollowingClock(true.now), knobs)
-        self.ledger = parts.ledger(self.clock, cap=plan.tokens, step=self._reach_storage)
-        self.index = parts.index(self.ledger, self.clock, self._reach_storage)
-        self.packs = InMemoryPackStore(self._reach_storage)
+        lags = {"listing_lag": plan.lag, "revisions_lag": plan.revisions_lag}
+        self.dropbox = SimulatedDropbox(
+            self.schedule, FollowingClock(true.now), {**plan.knobs, **lags}
+        )
+        self.ledger = parts.ledger(self.clock, cap=plan.tokens, step=self.reach_storage)
+        self.index = parts.index(self.ledger, self.clock, self.reach_storage)
+        self.packs = InMemoryPackStore(self.reach_storage)
         self.embedder = HashedEmbedder(self.clock, dims=8, step=self._reach_embedder)
         self.leases, self.commands = LeaseBook(), CommandBook()
         self.messages: list[Message] = []
         self.lost_messages: list[Message] = []
         self.steps = 0
-        self.is_calm = False
-        """Whether the troubles are over."""
-
         self.is_still = False
 
         self._random = Random(plan.seed)
-        self._faults = {(fault.caller, fault.step): fault.trouble for fault in plan.faults}
         self._callers: dict[object, Caller] = {}
         self._requests = 0
 
@@ -161,13 +166,16 @@ class World(Line):
     @property
     def caller(self) -> Caller:
         current = self.schedule.current
-        if current not in self._callers:
+        try:
+            return self._callers[current]
+        except KeyError:
             self._callers[current] = Caller(NOBODY)
-        return self._callers[current]
+            return self._callers[current]
 
     def enter(self, number: int) -> Caller:
         """Let the greenlet of the moment be this caller of the plan."""
-        caller = self._callers[self.schedule.current] = Caller(number)
+        faults = {fault.step: fault.trouble for fault in self.plan.faults if fault.caller == number}
+        caller = self._callers[self.schedule.current] = Caller(number, faults)
         return caller
 
     def steps_of(self, number: int) -> int:
@@ -179,15 +187,17 @@ class World(Line):
         return self.caller.call
 
     def trouble(self) -> Trouble | None:
-        caller = self.caller
+        caller = self._callers.get(self.schedule.current) or self.caller
         if caller.is_dead:
             raise Crash
         if self.is_still:
             return None
         self.schedule.step()
         self.steps += 1
-        trouble = None if self.is_calm else self._faults.get((caller.number, caller.steps))
+        trouble = caller.faults.get(caller.steps)
         caller.steps += 1
+        if trouble is None and not caller.parted_until:
+            return None
         match trouble:
             case Trouble.CRASH:
                 caller.is_dead = True
@@ -207,38 +217,40 @@ class World(Line):
         yield
         self.is_still = False
 
-    def _reach_storage(self) -> None:
-        if self._is_silent():
+    def reach_storage(self) -> None:
+        """A step to where the product keeps what it needs."""
+        if (trouble := self.trouble()) and self._is_silent(trouble):
             raise StorageSilent
 
     def _reach_embedder(self) -> None:
-        if self._is_silent():
+        if (trouble := self.trouble()) and self._is_silent(trouble):
             raise EmbedderSilent
 
-    def _is_silent(self) -> bool:
-        match self.trouble():
-            case None | Trouble.STALE_TOKEN:
+    def _is_silent(self, trouble: Trouble) -> bool:
+        match trouble:
+            case Trouble.STALE_TOKEN:
                 return False
             case Trouble.DELAY:
                 self.schedule.sleep(1.0)
                 return False
             case Trouble.HANG | Trouble.LATE:
-                self.caller.is_excused = True  # its timeout does not follow the call's deadline
-                self.schedule.sleep(3.0)
+                left = self.caller.ends - self.schedule.passed
+                self.schedule.sleep(min(READ_TIMEOUT, max(SHORTEST, left)))
         return True
 
     def _ahead(self) -> float:
-        return self.plan.ahead.get(self.caller.number, 0.0)
+        ahead = self.plan.ahead
+        return ahead.get(self.caller.number, 0.0) if ahead else 0.0
 
     # What a request is made of: see bootstrap/call.py.
 
     def tools(self) -> MemoryTools:
-        request = Request(self, CALL_SECONDS)
+        request = Request(self, CALL_SECONDS) if self.plan.is_indexed else Writing(self)
         files = self.parts.files(request.store, request.leases, request.client.pause)
         commands: CommandLog = self.parts.commands(
-            self.commands, request.deadline, self._reach_storage
+            self.commands, request.deadline, self.reach_storage
         )
-        index = request.search if self.plan.is_indexed else Unindexed()
+        index = request.search if isinstance(request, Request) else Unindexed()
         return self.parts.tools(files, index, commands)
 
     def request(self, seconds: float = CALL_SECONDS) -> "Request":
@@ -270,7 +282,7 @@ class World(Line):
             self.send(None)
 
     def send(self, paths: Sequence[str] | None) -> None:
-        self._reach_storage()
+        self.reach_storage()
         queue = InMemoryChangeQueue()
         queue.go_on() if paths is None else queue.changed(paths)
         self.messages += map(Message, queue.messages)
@@ -293,24 +305,32 @@ class World(Line):
             raise
 
 
-class Request:
-    """The parts of one request, which begins now."""
+class Writing:
+    """The parts of one request, which begins now, that have to do with the folder."""
 
-    def __init__(self, world: World, seconds: float) -> None:
-        parts, step = world.parts, world._reach_storage  # noqa: SLF001 - one thought in two classes
-        parallel = OneAfterAnother()
-        recipe = Recipe(world.embedder.model, world.embedder.dims, SPLITTING_VERSION, TERMS_VERSION)
+    def __init__(self, world: World, seconds: float = CALL_SECONDS) -> None:
+        parts = world.parts
         self.deadline = Deadline.after(seconds, world.clock)
+        world.caller.ends = self.deadline.at
         self.client: Client = parts.client(
-            _SESSION,
-            lambda refused=None: "token",
-            self.deadline,
-            world.random,
-            world.dropbox,
-            world,
+            _SESSION, _some_token, self.deadline, world.random, world.dropbox, world
         )
         self.store = parts.store(self.client)
-        self.leases = parts.leases(world.leases, self.deadline, step)
+        self.leases = parts.leases(world.leases, self.deadline, world.reach_storage)
+
+
+def _some_token(*, refused: str | None = None) -> str:
+    return "token"
+
+
+class Request(Writing):
+    """All parts of one request."""
+
+    def __init__(self, world: World, seconds: float) -> None:
+        super().__init__(world, seconds)
+        parts = world.parts
+        parallel = OneAfterAnother()
+        recipe = Recipe(world.embedder.model, world.embedder.dims, SPLITTING_VERSION, TERMS_VERSION)
         self.recorder = parts.recorder(self.store, world.index)
         self.catalog = Catalog(world.index, world.packs, self.recorder)
         self.indexer = parts.indexer(

@@ -3,8 +3,8 @@
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
-from threading import Thread
+from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -19,6 +19,7 @@ from memorybox.adapters.aws.queue import SqsChangeQueue
 from memorybox.adapters.aws.session import Session
 from memorybox.adapters.aws.table import Cancelled, update
 from memorybox.adapters.aws.vault import KmsVault
+from memorybox.clock import SystemClock
 from memorybox.deadline import Deadline
 from tests.fakes.clock import FakeClock
 
@@ -71,6 +72,28 @@ def answering(*answers: Answer) -> Iterator[Clients]:
         thread = Thread(target=server.serve_forever)
         thread.start()
         yield clients_of(server.server_port)
+        server.shutdown()
+        thread.join()
+
+
+@contextmanager
+def hanging() -> Iterator[tuple[Clients, list[str]]]:
+    """Clients of a service that never answers, and what has come to it."""
+    visits, is_over = list[str](), Event()
+
+    class Service(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            visits.append(self.command)
+            is_over.wait()
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Service) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        yield clients_of(server.server_port), visits
+        is_over.set()
         server.shutdown()
         thread.join()
 
@@ -144,6 +167,46 @@ def test_a_condition_that_failed_is_told_even_beside_a_conflict() -> None:
         transact(session_of(clients))
 
     assert cancelled.value.failed == [False, True]
+
+
+def test_a_call_waits_no_longer_than_its_request_lasts() -> None:
+    with hanging() as (clients, visits):
+        waits = list[float]()
+        clients.dynamodb.meta.events.register_last(
+            "before-send.dynamodb",
+            lambda request, **_: waits.append(request.context["read_timeout"]),
+        )
+        session = Session(clients.dynamodb, "memory", ALICE, Deadline.after(0.4, SystemClock()))
+        for _ in range(2):
+            with pytest.raises(StorageSilent):
+                session.get("account")
+
+    assert visits == ["POST", "POST"]  # none was tried again
+    assert 0.2 <= waits[0] <= 0.4
+    assert waits[1] == 0.2
+
+
+def test_a_failed_call_is_tried_again_only_while_there_is_time() -> None:
+    clock = FakeClock()
+    with answering(FAILED, DONE) as clients:
+        session = Session(clients.dynamodb, "memory", ALICE, Deadline.after(1.1, clock))
+        assert session.get("account") is None
+        clock.sleep(0.2)
+    with answering(FAILED, DONE) as clients:
+        session = Session(clients.dynamodb, "memory", ALICE, Deadline(1.1, clock))
+        with pytest.raises(StorageSilent):
+            session.get("account")
+
+
+def test_nothing_rides_behind_a_request_that_is_over() -> None:
+    clock = FakeClock()
+    with hanging() as (clients, visits):
+        session = Session(clients.dynamodb, "memory", ALICE, Deadline.after(1, clock))
+        session.ride("lease", update(session.key("lease"), "REMOVE holder"))
+        clock.sleep(1)
+        session.close()
+
+    assert visits == []
 
 
 def test_a_fault_of_our_own_is_not_hidden_as_silence() -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import boto3
 from botocore.config import Config
 
+from memorybox.adapters.aws import timeouts
 from memorybox.adapters.aws.guard import Guard
 
 if TYPE_CHECKING:
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 
 # boto3's own limits, a minute each and three attempts, would outlast every call.
 _CONFIG = Config(
-    connect_timeout=1,
-    read_timeout=3,
+    connect_timeout=timeouts.CONNECT_TIMEOUT,
+    read_timeout=timeouts.READ_TIMEOUT,
     max_pool_connections=16,  # as many as there may be threads in one process
     retries={"mode": "standard", "total_max_attempts": 2},
     response_checksum_validation="when_required",  # packs have a checksum of their own
@@ -39,6 +40,7 @@ class Clients:
     def dynamodb(self) -> "DynamoDBClient":
         client = boto3.client("dynamodb", config=_CONFIG, **self._connection)
         self._guard.watch_dynamodb(client)
+        timeouts.watch(client)
         return client
 
     @cached_property

@@ -2,9 +2,8 @@
 
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
-from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from memorybox.adapters.aws.errors import StorageSilent
 from memorybox.adapters.aws.guard import acting_for
 from memorybox.adapters.aws.keys import of_account
 from memorybox.adapters.aws.table import Cancelled, ConditionFailed, Table, Write
+from memorybox.adapters.aws.timeouts import lasting
 from memorybox.adapters.aws.values import Item
 from memorybox.deadline import Deadline
 
@@ -34,7 +34,7 @@ class Session:
         self.deadline = deadline
         self.id = secrets.token_hex(8)
         """Names this request in what it writes, so that it knows its own writes again."""
-        self._table = Table(client, table, partial(acting_for, account), deadline.clock)
+        self._table = Table(client, table, self._scope, deadline.clock)
         self._riders: dict[str, Write] = {}
         self._lock = Lock()
 
@@ -96,8 +96,14 @@ class Session:
             self._riders.pop(sk, None)
 
     def close(self) -> None:
-        """Do what still waits to ride. What cannot be done now is left to its own expiry."""
-        self._do(self._pick_up())
+        """Do what still waits to ride. What cannot be done in time is left to its own expiry."""
+        if not self.deadline.has_passed:
+            self._do(self._pick_up())
+
+    @contextmanager
+    def _scope(self) -> Iterator[None]:
+        with acting_for(self.account), lasting(self.deadline):
+            yield
 
     def _pick_up(self) -> Mapping[str, Write]:
         with self._lock:

@@ -104,9 +104,7 @@ class Client:
                 attempt += 1
 
     def _api(self, token: str, share: float) -> Api:
-        left = self.deadline.remaining() * share
-        if left < SHORTEST_CALL * share:
-            raise DropboxSilent
+        left = self._left(share)
         return Api(
             oauth2_access_token=token,
             session=self.session,
@@ -114,6 +112,13 @@ class Client:
             max_retries_on_error=0,
             max_retries_on_rate_limit=0,
         )
+
+    def _left(self, share: float) -> float:
+        """Seconds that a call may take. Raises DropboxSilent if they are too few."""
+        left = self.deadline.remaining() * share
+        if left < SHORTEST_CALL * share:
+            raise DropboxSilent
+        return left
 
     def _wait(self, seconds: float) -> bool:
         if seconds + SHORTEST_CALL > self.deadline.remaining():
