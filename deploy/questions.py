@@ -65,6 +65,10 @@ def settings(person: Person) -> Mapping[str, str]:
     }
     if answers["DomainName"]:
         answers["CertificateArn"] = person.tells("ARN of its certificate, in the same region")
+    if address := person.tells(
+        "Who is told of faults, on /security (empty for security@ the host)"
+    ):
+        answers["SecurityContact"] = f"mailto:{address}"
     answers["EmbeddingBaseUrl"] = person.tells("Embeddings service (empty for OpenAI)")
     if answers["EmbeddingBaseUrl"]:
         answers |= {

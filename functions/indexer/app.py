@@ -2,6 +2,7 @@
 
 import json
 import os
+from itertools import islice
 from typing import Any
 
 from aws_lambda_powertools import Logger
@@ -13,8 +14,10 @@ from aws_lambda_powertools.utilities.batch import (
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
 from memorybox.accounts.model import AccountId
+from memorybox.bootstrap import tracing
 from memorybox.bootstrap.process import Process
-from memorybox.errors import SignInEnded, Unavailable
+from memorybox.deadline import Deadline
+from memorybox.errors import SignInEnded
 
 MARGIN = 10.0
 """Seconds left alone at the end: a time-out would give the whole batch back, done work too."""
@@ -28,6 +31,10 @@ TURN = 12.0
 BREATH = 1
 """Seconds from one message of a run to the next."""
 
+TOGETHER = 10
+"""Accounts that a sweep wakes by one call: what SQS takes."""
+
+tracing.mark_lines()
 logger = Logger(service="indexer")
 process = Process(os.environ)
 processor = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)
@@ -39,26 +46,32 @@ class OutOfTime(Exception):
 
 @logger.inject_lambda_context
 def handler(event: dict[str, Any], context: Any) -> Any:
-    if event.get("source") == "sweep":
-        return _sweep()
-
     def seconds_left() -> float:
         return float(context.get_remaining_time_in_millis() / 1_000 - MARGIN)
 
+    if event.get("source") == "sweep":
+        tracing.begin(context.aws_request_id)
+        logger.info("A sweep begins", budget_percent=process.budget_percent())
+        return _sweep(None, seconds_left())
     return process_partial_response(
         event=event,
-        record_handler=lambda record: _index(record, seconds_left()),
+        record_handler=lambda record: _handle(record, seconds_left()),
         processor=processor,
         context=context,
     )
 
 
-def _index(record: SQSRecord, seconds: float) -> None:
+def _handle(record: SQSRecord, seconds: float) -> None:
     if seconds < LEAST:
         raise OutOfTime
+    tracing.begin(record.message_id)  # unless the message says whose it is; older ones do not
     try:
         message = json.loads(record.body)
-        _go_on(AccountId(message["account"]), message.get("paths"), seconds)
+        tracing.begin(message.get("request_id", record.message_id))
+        if "sweep_after" in message:
+            _sweep(AccountId(message["sweep_after"]), min(seconds, TURN))
+        else:
+            _index(AccountId(message["account"]), message.get("paths"), min(seconds, TURN))
         lag = process.clock.now().timestamp() - int(record.attributes.sent_timestamp) / 1_000
         logger.info("A message was done", message_id=record.message_id, lag_seconds=round(lag, 1))
     except Exception as error:
@@ -69,10 +82,10 @@ def _index(record: SQSRecord, seconds: float) -> None:
         raise
 
 
-def _go_on(account: AccountId, paths: list[str] | None, seconds: float) -> None:
+def _index(account: AccountId, paths: list[str] | None, seconds: float) -> None:
     try:
         process.connections.check(account)
-        with process.call(account, min(seconds, TURN)) as call:
+        with process.call(account, seconds) as call:
             is_finished = call.index_run.work(paths)
     except SignInEnded:
         process.connections.ended(account)
@@ -82,12 +95,15 @@ def _go_on(account: AccountId, paths: list[str] | None, seconds: float) -> None:
         process.queue(account).go_on(after=BREATH)
 
 
-def _sweep() -> None:
-    """Wake every account: a webhook that never came is made good here."""
-    logger.info("A sweep begins", budget_percent=process.budget_percent())
-    for account in process.directory:
-        try:
-            process.queue(account).go_on()
-        except Unavailable:
-            logger.warning("A sweep was cut short")
+def _sweep(after: AccountId | None, seconds: float) -> None:
+    """Wake every account behind `after`: a webhook that never came is made good here.
+
+    What there is no time for is a message to ourselves.
+    """
+    deadline = Deadline.after(seconds, process.clock)
+    queue, accounts = process.sweep_queue(), process.directory.accounts(after)
+    while batch := list(islice(accounts, TOGETHER)):
+        queue.wake(batch)
+        if deadline.has_passed:
+            queue.go_on(batch[-1])
             return

@@ -11,6 +11,7 @@ from aws_lambda_powertools import Logger
 
 from memorybox.accounts.model import AccountId
 from memorybox.adapters.dropbox.webhook import account_ids, challenge, is_signed
+from memorybox.bootstrap import tracing
 from memorybox.bootstrap.process import Process
 from memorybox.deadline import Deadline
 from memorybox.errors import SignInEnded, Unavailable
@@ -19,12 +20,14 @@ MOST_BYTES = 262_144
 SECONDS = 5.0
 """For the listings of all accounts of one notification."""
 
+tracing.mark_lines()
 logger = Logger(service="webhook")
 process = Process(os.environ)
 
 
 @logger.inject_lambda_context
-def handler(event: dict[str, Any], context: object) -> dict[str, Any]:
+def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+    tracing.begin(context.aws_request_id)
     if event["requestContext"]["http"]["method"] == "GET":
         echo = challenge((event.get("queryStringParameters") or {}).get("challenge"))
         return _answer(400, "No challenge") if echo is None else _answer(200, echo)

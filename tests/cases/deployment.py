@@ -35,9 +35,10 @@ class Context:
     memory_limit_in_mb: int = 512
     invoked_function_arn: str = "arn:aws:lambda:us-east-1:000000000000:function:memorybox"
     aws_request_id: str = "1"
+    seconds: int = 120
 
     def get_remaining_time_in_millis(self) -> int:
-        return 120_000
+        return 1_000 * self.seconds
 
 
 class Deployment:
@@ -83,7 +84,12 @@ class Deployment:
             return call.tools.call(tool, arguments)
 
     def notify(
-        self, body: bytes, signature: str | None = None, *, is_base64: bool = False
+        self,
+        body: bytes,
+        signature: str | None = None,
+        *,
+        is_base64: bool = False,
+        request_id: str = "1",
     ) -> Mapping[str, Any]:
         """What the webhook answers to Dropbox; without a `signature`, to one that is right."""
         right = hmac.new(APP_SECRET.encode(), body, "sha256").hexdigest()
@@ -95,14 +101,15 @@ class Deployment:
             "body": b64encode(body).decode() if is_base64 else body.decode(),
             "isBase64Encoded": is_base64,
         }
-        answer = self._webhook.handler(event, Context("webhook"))
+        answer = self._webhook.handler(event, Context("webhook", aws_request_id=request_id))
         assert isinstance(answer, Mapping)
         return answer
 
-    def changed(self, *users: Account) -> None:
+    def changed(self, *users: Account, request_id: str = "1") -> None:
         """Let Dropbox say that these users' folders changed."""
         accounts = [user.account_id for user in users]
-        answer = self.notify(json.dumps({"list_folder": {"accounts": accounts}}).encode())
+        body = json.dumps({"list_folder": {"accounts": accounts}}).encode()
+        answer = self.notify(body, request_id=request_id)
         assert answer["statusCode"] == 200
 
     def queued(self) -> Sequence[str]:
@@ -141,6 +148,11 @@ class Deployment:
         }
         answer = self._indexer.handler(event, Context("indexer"))
         return [records[failed["itemIdentifier"]] for failed in answer["batchItemFailures"]]
+
+    def sweep(self, seconds: int, request_id: str) -> None:
+        """Let the schedule call the indexer, with so much time."""
+        context = Context("indexer", aws_request_id=request_id, seconds=seconds)
+        self._indexer.handler({"source": "sweep"}, context)
 
     def wake(self, user: Account) -> str:
         """The message that wakes the indexer for a user."""

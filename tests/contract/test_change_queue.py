@@ -8,7 +8,7 @@ import pytest
 
 from memorybox.accounts.model import AccountId
 from memorybox.adapters.aws.clients import Clients
-from memorybox.adapters.aws.queue import SqsChangeQueue
+from memorybox.adapters.aws.queue import Outbox, SqsChangeQueue
 from memorybox.search.queue import MOST_PATHS, ChangeQueue
 from tests.fakes.search import InMemoryChangeQueue
 
@@ -30,7 +30,9 @@ def world(request: pytest.FixtureRequest, account: AccountId) -> Iterator[World]
         return
     clients: Clients = request.getfixturevalue("clients")
     url = clients.sqs.create_queue(QueueName="queue-of-the-contract")["QueueUrl"]
-    yield World(SqsChangeQueue(clients.sqs, url, account), lambda: _received(clients, url))
+    yield World(
+        SqsChangeQueue(Outbox(clients.sqs, url, "r1"), account), lambda: _received(clients, url)
+    )
     clients.sqs.delete_queue(QueueUrl=url)
 
 

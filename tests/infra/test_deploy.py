@@ -69,8 +69,10 @@ def test_what_is_left_empty_is_as_the_template_has_it() -> None:
 
 def test_another_embeddings_service_brings_its_own_questions() -> None:
     answers = {"Embeddings service": "https://e.example/v1", "model": "e5", "E-mail": "a@b.example"}
+    answers["faults"] = "s@b.example"
     assert settings(Answering(answers)) == {
         "AlarmEmail": "a@b.example",
+        "SecurityContact": "mailto:s@b.example",
         "EmbeddingBaseUrl": "https://e.example/v1",
         "EmbeddingModel": "e5",
         "EmbeddingDimensions": "512",

@@ -1,12 +1,17 @@
 """What lint cannot see in the template."""
 
+import inspect
+import re
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from memorybox.accounts import service
 from memorybox.adapters.aws.parameters import NAMES
+from memorybox.settings import Settings
 from tests.infra.template import (
+    ROOT,
     functions,
     listed,
     resources,
@@ -169,9 +174,50 @@ def test_the_bucket_is_closed_encrypted_and_reached_by_tls_alone() -> None:
     assert statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
 
 
+FIXED = {
+    "ACCESS_TOKEN_SECONDS": "a leaked one should not live longer, and renewing costs calls",
+}
+"""Settings that no deployer has a reason to change."""
+
+
+def test_every_setting_is_set_by_the_template_or_named_as_fixed() -> None:
+    read = set(re.findall(r'"([A-Z][A-Z_]+)"', inspect.getsource(Settings.from_environment)))
+    assert len(read) > 20
+    assert read == {*environment(), *FIXED}
+    assert not environment().keys() & FIXED.keys()
+
+
+def test_a_parameter_that_nobody_sets_is_as_the_code_has_it() -> None:
+    """What a release says of its defaults is true, wherever it is read."""
+    parameters = template()["Parameters"]
+    named = {name: str(value.get("Ref")) for name, value in environment().items()}
+    defaults = {
+        name: str(parameters[parameter]["Default"])
+        for name, parameter in named.items()
+        if parameter in parameters and parameter != "Stage"
+    }
+    assert len(defaults) > 15
+    assert Settings.from_environment(defaults) == Settings.from_environment({})
+
+
+def test_every_parameter_says_what_it_is_for_and_has_a_default() -> None:
+    for name, parameter in template()["Parameters"].items():
+        assert parameter["Description"], name
+        assert "Default" in parameter, name
+
+
+def test_every_parameter_for_deployers_is_in_the_documents() -> None:
+    documented = (ROOT / "docs/deploy.md").read_text()
+    assert [name for name in template()["Parameters"] if f"`{name}`" not in documented] == []
+
+
+def environment() -> Mapping[str, Any]:
+    variables: Mapping[str, Any] = template()["Globals"]["Function"]["Environment"]["Variables"]
+    return variables
+
+
 def test_no_secret_is_in_the_environment_or_a_parameter() -> None:
-    environment = template()["Globals"]["Function"]["Environment"]["Variables"]
-    names = [*environment, *template()["Parameters"]]
+    names = [*environment(), *template()["Parameters"]]
     assert [n for n in names if "secret" in n.lower() and n.lower() != "secretsprefix"] == [
         "SECRETS_PREFIX"
     ]

@@ -8,7 +8,7 @@ import pytest
 
 from memorybox.accounts.model import AccountId
 from memorybox.adapters.aws.clients import Clients
-from memorybox.adapters.aws.queue import SqsChangeQueue
+from memorybox.adapters.aws.queue import Outbox, SqsChangeQueue
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def url(clients: Clients) -> Iterator[str]:
 
 @pytest.fixture
 def queue(clients: Clients, account: AccountId, url: str) -> SqsChangeQueue:
-    return SqsChangeQueue(clients.sqs, url, account)
+    return SqsChangeQueue(Outbox(clients.sqs, url, "r1"), account)
 
 
 def received(clients: Clients, url: str) -> list[dict[str, Any]]:
@@ -41,7 +41,7 @@ def test_changed_paths_are_named_with_their_account(
     queue.changed(["/garden/plan.md", '/☃/"\x01.md'])
 
     assert received(clients, url) == [
-        {"account": account, "paths": ["/garden/plan.md", '/☃/"\x01.md']}
+        {"account": account, "paths": ["/garden/plan.md", '/☃/"\x01.md'], "request_id": "r1"}
     ]
 
 

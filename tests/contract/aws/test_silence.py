@@ -15,7 +15,7 @@ from memorybox.accounts.model import AccountId
 from memorybox.adapters.aws.clients import Clients
 from memorybox.adapters.aws.errors import StorageSilent
 from memorybox.adapters.aws.guard import Guard
-from memorybox.adapters.aws.queue import SqsChangeQueue
+from memorybox.adapters.aws.queue import Outbox, SqsChangeQueue
 from memorybox.adapters.aws.session import Session
 from memorybox.adapters.aws.table import Cancelled, update
 from memorybox.adapters.aws.vault import KmsVault
@@ -122,7 +122,7 @@ CALLS: list[Callable[[Clients], object]] = [
     lambda clients: list(session_of(clients).query("sk = :sk", sk="account")),
     lambda clients: transact(session_of(clients)),
     lambda clients: KmsVault(clients.kms, "key").open(b"x", account_id=ALICE, purpose="p"),
-    lambda clients: SqsChangeQueue(clients.sqs, "http://queue", ALICE).go_on(),
+    lambda clients: SqsChangeQueue(Outbox(clients.sqs, "http://queue", "r1"), ALICE).go_on(),
 ]
 
 

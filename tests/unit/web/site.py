@@ -30,7 +30,7 @@ from memorybox.oauth.opaque import challenge_of
 from memorybox.oauth.tokens import Tokens
 from memorybox.oauth.visits import Visits
 from memorybox.search.overview import Overview
-from memorybox.web.app import create_app
+from memorybox.web.app import Application
 from memorybox.web.perimeter import Perimeter
 from memorybox.web.services import Services
 from tests.fakes.accounts import (
@@ -204,7 +204,7 @@ class Site:
             signed_in=self._announce,
             references=lambda: f"request-{next(numbers)}",
         )
-        self._handler = Mangum(create_app(self.services), lifespan="off")
+        self._handler = Mangum(Application(self.services), lifespan="off")
 
     def _announce(self, account_id: AccountId) -> None:
         self.queue()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from contextvars import copy_context
 from dataclasses import dataclass
 from functools import cached_property, partial
 from random import SystemRandom
@@ -224,12 +225,12 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Threads:
-    """The port Parallel on a pool of threads."""
+    """The port Parallel on a pool of threads, which know whose request they work for."""
 
     pool: ThreadPoolExecutor
 
     def start(self, work: Callable[[], R]) -> Callable[[], R]:
-        return self.pool.submit(work).result
+        return self.pool.submit(copy_context().run, work).result
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 import memorybox
 from memorybox.accounts.model import AccountId
+from memorybox.bootstrap import tracing
 from memorybox.bootstrap.call import CALL_SECONDS, Call, Threads
 from memorybox.clock import Clock, SystemClock
 from memorybox.deadline import Deadline
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from memorybox.adapters.aws.oauth import DynamoGrantStore
     from memorybox.adapters.aws.packs import PackCache
     from memorybox.adapters.aws.parameters import SsmSecrets
-    from memorybox.adapters.aws.queue import SqsChangeQueue
+    from memorybox.adapters.aws.queue import Outbox, SqsChangeQueue, SqsSweepQueue
     from memorybox.adapters.aws.rates import DynamoBuckets
     from memorybox.adapters.aws.table import Table
     from memorybox.mcp.server import McpServer
@@ -236,7 +237,12 @@ class Process:
     def queue(self, account: AccountId) -> SqsChangeQueue:
         from memorybox.adapters.aws.queue import SqsChangeQueue
 
-        return SqsChangeQueue(self.aws.sqs, self.settings.queue_url, account)
+        return SqsChangeQueue(self._outbox(), account)
+
+    def sweep_queue(self) -> SqsSweepQueue:
+        from memorybox.adapters.aws.queue import SqsSweepQueue
+
+        return SqsSweepQueue(self._outbox())
 
     def budget_percent(self) -> int:
         """How much of the deployment's tokens of this month is spent."""
@@ -275,6 +281,11 @@ class Process:
         """What the account page shows of notes and index, and the tokens spent this month."""
         with self.call(account, _OVERVIEW_SECONDS) as call:
             return call.overview, call.spent
+
+    def _outbox(self) -> Outbox:
+        from memorybox.adapters.aws.queue import Outbox
+
+        return Outbox(self.aws.sqs, self.settings.queue_url, tracing.request_id())
 
     def _allowance(self, account: AccountId) -> Allowance:
         from memorybox.accounts.rates import MINUTE, Allowance, Rate

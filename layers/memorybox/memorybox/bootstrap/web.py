@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 from memorybox.bootstrap.process import Process, new_reference
 
 if TYPE_CHECKING:
-    from fastapi import FastAPI
+    from memorybox.web.app import Application
 
 
-def web_app(environ: Mapping[str, str]) -> FastAPI:
+def web_app(environ: Mapping[str, str]) -> Application:
     """The application, as the environment sets it."""
     from memorybox.toolsets.catalogue import MEMORY
-    from memorybox.web.app import create_app
+    from memorybox.web.app import Application
     from memorybox.web.perimeter import Perimeter
     from memorybox.web.services import Services
 
     process = Process(environ)
     settings = process.settings
-    return create_app(
+    app = Application(
         Services(
             issuer=process.issuer,
             perimeter=Perimeter(settings.allowed_hosts, settings.allowed_origins),
@@ -42,3 +42,6 @@ def web_app(environ: Mapping[str, str]) -> FastAPI:
             references=new_reference,
         )
     )
+    if settings.warm_up:
+        app.pages()
+    return app

@@ -1,8 +1,10 @@
 """What goes wrong on a page, in plain words."""
 
 import json
+from collections.abc import Mapping
+from typing import Any
 
-from fastapi import FastAPI
+from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -15,14 +17,18 @@ from memorybox.web import oauth
 from memorybox.web.html import message
 
 
-def add_error_pages(app: FastAPI) -> None:
+def add_error_pages(app: Starlette) -> None:
     """Answer for each error that a route may raise."""
-    app.exception_handler(Forbidden)(_forbidden)
-    app.exception_handler(Refused)(_refused)
-    app.exception_handler(LimitReached)(_limited)
-    app.exception_handler(Unavailable)(_unavailable)
-    app.exception_handler(OAuthError)(oauth.refusal)
-    app.exception_handler(HTTPException)(_absent)
+    handlers: Mapping[type[Exception], Any] = {  # Any: each takes its own kind of error
+        Forbidden: _forbidden,
+        Refused: _refused,
+        LimitReached: _limited,
+        Unavailable: _unavailable,
+        OAuthError: oauth.refusal,
+        HTTPException: _absent,
+    }
+    for error, handler in handlers.items():
+        app.add_exception_handler(error, handler)
 
 
 async def _forbidden(_request: Request, error: Forbidden) -> Response:

@@ -4,10 +4,10 @@ import json
 import logging
 from collections.abc import Mapping
 
-from fastapi import APIRouter
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Route
 
 from memorybox.errors import SignInEnded, Unavailable
 from memorybox.mcp.messages import MAX_BODY_BYTES
@@ -31,9 +31,8 @@ _FOREIGN_ORIGIN = {"jsonrpc": "2.0", "error": {"code": -32600, "message": "Origi
 _log = logging.getLogger(__name__)
 
 
-def router(services: Services) -> APIRouter:
+def routes(services: Services) -> list[Route]:
     """One endpoint under both spellings: a redirect would cost a client its body or its token."""
-    routes = APIRouter()
 
     async def endpoint(request: Request) -> Response:
         origin = request.headers.get("origin")
@@ -46,9 +45,7 @@ def router(services: Services) -> APIRouter:
             answer.headers["vary"] = "Origin"
         return answer
 
-    for path in ("/mcp", "/mcp/"):
-        routes.add_api_route(path, endpoint, methods=_METHODS)
-    return routes
+    return [Route(path, endpoint, methods=_METHODS) for path in ("/mcp", "/mcp/")]
 
 
 async def _answer(services: Services, request: Request) -> Response:

@@ -5,10 +5,10 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeVar
 
-from fastapi import APIRouter
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Route
 
 from memorybox.accounts.rates import LimitReached
 from memorybox.errors import Unavailable
@@ -42,9 +42,7 @@ _SERVER_PATHS = (
 )
 
 
-def router(services: Services) -> APIRouter:
-    routes = APIRouter()
-
+def routes(services: Services) -> list[Route]:
     async def register(request: Request) -> Response:
         body = await read(request, MAX_METADATA_BYTES)
         return _json(await _run(lambda: services.clients().register(body)), 201)
@@ -63,13 +61,11 @@ def router(services: Services) -> APIRouter:
         **dict.fromkeys(_SERVER_PATHS, services.issuer.server_document()),
     }
     endpoints = {"/register": register, "/token": token, "/revoke": revoke}
-    for path, document in documents.items():
-        routes.add_api_route(path, _showing(document), methods=["GET", "HEAD"])
-    for path, endpoint in endpoints.items():
-        routes.add_api_route(path, endpoint, methods=["POST"])
-    for path in (*documents, *endpoints):
-        routes.add_api_route(path, _preflight, methods=["OPTIONS"])
-    return routes
+    return [
+        *(Route(path, _showing(document), methods=["GET"]) for path, document in documents.items()),
+        *(Route(path, endpoint, methods=["POST"]) for path, endpoint in endpoints.items()),
+        *(Route(path, _preflight, methods=["OPTIONS"]) for path in (*documents, *endpoints)),
+    ]
 
 
 async def refusal(request: Request, error: OAuthError) -> Response:
@@ -83,14 +79,14 @@ async def refusal(request: Request, error: OAuthError) -> Response:
     return _json({"error": error.code}, error.status, headers=_OPEN | headers)
 
 
-def _showing(document: Mapping[str, object]) -> Callable[[], Awaitable[Response]]:
-    async def show() -> Response:
+def _showing(document: Mapping[str, object]) -> Callable[[Request], Awaitable[Response]]:
+    async def show(_: Request) -> Response:
         return _json(document, headers=_METADATA)
 
     return show
 
 
-async def _preflight() -> Response:
+async def _preflight(_: Request) -> Response:
     return Response(status_code=204, headers=_PREFLIGHT)
 
 

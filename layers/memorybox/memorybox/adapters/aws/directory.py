@@ -14,6 +14,8 @@ from memorybox.clock import Clock
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
+_BEFORE_ALL = AccountId("\0")
+
 
 class DynamoDirectory:
     """Which accounts there are. The table is never scanned; this is asked instead."""
@@ -28,9 +30,13 @@ class DynamoDirectory:
         """A missing one is no error."""
         self._table.apply(delete(_key(account)))
 
-    def __iter__(self) -> Iterator[AccountId]:
-        for number in range(keys.DIRECTORIES):
-            for item in self._table.query("pk = :pk", pk=keys.directory(number)):
+    def accounts(self, after: AccountId | None = None) -> Iterator[AccountId]:
+        """All of them, in an order that stays; or those behind one, which may be gone itself."""
+        first = 0 if after is None else keys.directory_number(after)
+        for number in range(first, keys.DIRECTORIES):
+            last = after if after is not None and number == first else _BEFORE_ALL
+            place = keys.directory(number)
+            for item in self._table.query("pk = :pk AND sk > :last", pk=place, last=last):
                 yield AccountId(item["sk"])
 
 

@@ -72,8 +72,12 @@ def directory(number: int) -> str:
     return f"DIR#{number}"
 
 
+def directory_number(account: AccountId) -> int:
+    return crc32(account.encode()) % DIRECTORIES
+
+
 def directory_of(account: AccountId) -> str:
-    return directory(crc32(account.encode()) % DIRECTORIES)
+    return directory(directory_number(account))
 
 
 def client(client_id: str) -> str:

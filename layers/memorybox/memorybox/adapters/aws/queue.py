@@ -1,8 +1,15 @@
-"""The queue to the indexer on SQS."""
+"""The queue to the indexer on SQS. A message is an object in JSON:
+
+- `{"account": …, "paths": […]}`: these paths changed. Without paths: go on.
+- `{"sweep_after": …}`: wake all accounts behind this one.
+
+`request_id` is in each: of the request that it goes back to, for the logs of the indexer.
+"""
 
 import json
 import logging
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from memorybox.accounts.model import AccountId
@@ -15,45 +22,73 @@ if TYPE_CHECKING:
 MOST_MESSAGES = 10  # of one batch
 MOST_BYTES = 25_000  # of one message, so that a full batch is below 256 KiB
 
+_SWEEP = "sweep"
+
 _log = logging.getLogger(__name__)
 
 
-class SqsChangeQueue:
-    """The port ChangeQueue. A message is `{"account": …, "paths": […]}`; without paths: go on.
+@dataclass(frozen=True, slots=True)
+class Outbox:
+    """Sends what goes back to one request."""
 
-    Its group is the account, which on a standard queue keeps a busy account from holding up others.
-    """
+    client: "SQSClient"
+    url: str
+    request_id: str
 
-    def __init__(self, client: "SQSClient", url: str, account: AccountId) -> None:
-        self._client = client
-        self._url = url
-        self._account = account
-
-    def changed(self, paths: Sequence[str]) -> None:
-        bodies = [{"account": self._account, "paths": chunk} for chunk in _chunks(paths)]
-        for start in range(0, len(bodies), MOST_MESSAGES):
-            self._send(bodies[start : start + MOST_MESSAGES])
-
-    def go_on(self, *, after: int = 0) -> None:
-        """`after` so many seconds, at most 900."""
-        self._send([{"account": self._account}], delay=after)
-
-    def _send(self, bodies: Sequence[object], delay: int = 0) -> None:
+    def send(self, messages: Sequence[tuple[str, dict[str, object]]], delay: int = 0) -> None:
+        """At most MOST_MESSAGES, each with its group, which on a standard queue keeps a busy one
+        from holding up others.
+        """
         entries: list[Any] = [
             {
                 "Id": str(n),
-                "MessageBody": json.dumps(body),
-                "MessageGroupId": self._account,
+                "MessageBody": json.dumps({**body, "request_id": self.request_id}),
+                "MessageGroupId": group,
                 "DelaySeconds": delay,
             }
-            for n, body in enumerate(bodies)
+            for n, (group, body) in enumerate(messages)
         ]
         with aws_errors():
-            answer = self._client.send_message_batch(QueueUrl=self._url, Entries=entries)
+            answer = self.client.send_message_batch(QueueUrl=self.url, Entries=entries)
         if answer.get("Failed"):
             raise StorageSilent  # the caller sends all of them again; a message may come twice
         sent = [message["MessageId"] for message in answer["Successful"]]
         _log.info("Messages were sent", extra={"message_ids": sent})  # the indexer logs them too
+
+
+class SqsChangeQueue:
+    """The port ChangeQueue, for one account, which is the group of its messages."""
+
+    def __init__(self, outbox: Outbox, account: AccountId) -> None:
+        self._outbox = outbox
+        self._account = account
+
+    def changed(self, paths: Sequence[str]) -> None:
+        messages = [self._message(paths=chunk) for chunk in _chunks(paths)]
+        for start in range(0, len(messages), MOST_MESSAGES):
+            self._outbox.send(messages[start : start + MOST_MESSAGES])
+
+    def go_on(self, *, after: int = 0) -> None:
+        """`after` so many seconds, at most 900."""
+        self._outbox.send([self._message()], delay=after)
+
+    def _message(self, **more: object) -> tuple[str, dict[str, object]]:
+        return self._account, {"account": self._account, **more}
+
+
+@dataclass(frozen=True, slots=True)
+class SqsSweepQueue:
+    """What a sweep over all accounts sends."""
+
+    outbox: Outbox
+
+    def wake(self, accounts: Sequence[AccountId]) -> None:
+        """Let these go on; at most MOST_MESSAGES."""
+        self.outbox.send([(account, {"account": account}) for account in accounts])
+
+    def go_on(self, after: AccountId) -> None:
+        """Let the sweep go on behind `after`."""
+        self.outbox.send([(_SWEEP, {"sweep_after": after})])
 
 
 def _chunks(paths: Sequence[str]) -> Iterator[list[str]]:
