@@ -73,6 +73,7 @@ def walk(folder: Path) -> str:
         called = client.call(token, "search", workspace="all", query="when did the tomatoes fruit")
         assert called.json()["result"]["isError"] is False
         taken = 1_000 * (time.perf_counter() - started)
+        client.call(token, "append", workspace="garden", path="beds.md", text="- Beans in row 2.\n")
         steps.rows.append(("first search", 0, 0, f"{taken:.0f} ms", ""))
         steps.step("account", 2, lambda: sign_in_to_account(page, product.url))
         browser.close()

@@ -10,8 +10,8 @@ from playwright.sync_api import Page
 from local import aws
 from local.product import Product
 from tests.e2e.tokens import sign_in
-from tests.pages.loopback import Client
-from tests.pages.steps import sign_in_to_account, words
+from tests.pages.loopback import Client, Listener
+from tests.pages.steps import allow_at_dropbox, approve, sign_in_to_account, words
 
 PATIENCE = 60.0
 """Seconds after which what should go by itself counts as not gone."""
@@ -36,6 +36,32 @@ def test_a_person_sees_their_notes_and_what_cannot_be_found(product: Product, pa
     cells = page.get_by_role("row", name="garden").get_by_role("cell")
     assert cells.all_inner_texts()[:2] == ["2", "2"]
     assert page.get_by_role("img", name="of this month's tokens used").count() == 1
+
+
+def test_a_person_sees_which_client_wrote_which_note(
+    product: Product, page: Page, listener: Listener
+) -> None:
+    client = Client(product.url, listener.redirect_uri, "Cursor")
+    page.goto(client.authorize_url)
+    approve(page)
+    allow_at_dropbox(page)
+    page.wait_for_url(f"{listener.redirect_uri}**")
+    token = client.redeem(listener.answers[0]["code"]).json()["access_token"]
+    note = {"workspace": "garden", "path": "beds #1/50 % off.md", "text": "- Beans\n"}
+    for _ in range(2):
+        client.call(token, "append", **note)
+
+    sign_in_to_account(page, product.url)
+
+    rows = page.get_by_role("listitem").filter(has_text="beds #1/50 % off.md")
+    changed, made = rows.all_inner_texts()
+    links = rows.first.get_by_role("link").all()
+    assert "changed by Cursor" in changed
+    assert "made by Cursor" in made
+    assert [link.get_attribute("href") for link in links] == [
+        "https://www.dropbox.com/home/Apps/LLMemoryBox/garden/beds%20%231?preview=50%20%25%20off.md",
+        "https://www.dropbox.com/history/Apps/LLMemoryBox/garden/beds%20%231/50%20%25%20off.md",
+    ]
 
 
 @pytest.mark.requirement("C9")

@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Page
 
 from local.product import Product
 from memorybox.toolsets.catalogue import MEMORY
+from tests.e2e.tokens import sign_in
 from tests.pages.loopback import Client, Listener
 from tests.pages.steps import sign_in_to_account, words
 
@@ -30,9 +31,23 @@ def _consent(page: Page, base_url: str) -> None:
     page.goto(Client(base_url, "http://127.0.0.1:33418/callback").authorize_url)
 
 
+def _account(page: Page, base_url: str) -> None:
+    """With a connected client, which has written something."""
+    note = {"workspace": "garden & more", "path": "50 % <b>.md", "text": "- Tomatoes\n"}
+    token = sign_in(base_url)["access_token"]
+    Client(base_url, "http://127.0.0.1:33418/callback").call(token, "append", **note)
+    sign_in_to_account(page, base_url)
+
+
 def _deletion(page: Page, base_url: str) -> None:
     sign_in_to_account(page, base_url)
     page.get_by_role("link", name="Delete my data").click()
+
+
+def _receipt(page: Page, base_url: str) -> None:
+    _deletion(page, base_url)
+    page.get_by_role("button", name="Delete my data").click()
+    page.get_by_text("Nothing is kept about you any more.").wait_for()
 
 
 PAGES: dict[str, Opening] = {
@@ -42,12 +57,14 @@ PAGES: dict[str, Opening] = {
     "security": _at("/security"),
     "door": _at("/account"),
     "consent": _consent,
-    "account": sign_in_to_account,
+    "account": _account,
     "deletion": _deletion,
     "unknown client": _at("/authorize?client_id=x&redirect_uri=https://app.example/cb"),
     "expired": _at("/dropbox/callback?state=x&code=y"),
     "nothing here": _at("/nothing"),
 }
+ONCE: dict[str, Opening] = {"receipt": _receipt}
+"""Pages that are the answer to a form, and are not shown again."""
 
 
 @pytest.fixture(
@@ -64,11 +81,11 @@ def screen(request: pytest.FixtureRequest, chromium: Browser) -> Any:
         yield context.new_page()
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", [*PAGES, *ONCE])
 def test_a_page_is_accessible_and_fits_its_screen(
     product: Product, screen: Page, name: str
 ) -> None:
-    PAGES[name](screen, product.url)
+    (PAGES | ONCE)[name](screen, product.url)
     screen.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
     screen.add_script_tag(path=_AXE)
 
@@ -92,6 +109,18 @@ def test_a_page_is_one_small_request_without_a_complaint_of_the_browser(
 
     assert loaded == ["document"]
     assert [line for line in said if "Failed to load resource" not in line] == []
+    assert len(page.content().encode()) < _MOST_BYTES
+
+
+def test_the_receipt_of_a_deletion_is_one_small_request_too(product: Product, page: Page) -> None:
+    _deletion(page, product.url)
+    loaded: list[str] = []
+    page.on("request", lambda request: loaded.append(request.resource_type))
+
+    page.get_by_role("button", name="Delete my data").click()
+    page.get_by_text("Nothing is kept about you any more.").wait_for()
+
+    assert loaded == ["document"]
     assert len(page.content().encode()) < _MOST_BYTES
 
 

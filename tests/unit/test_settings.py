@@ -23,6 +23,7 @@ def test_a_deployment_needs_to_say_where_it_is_and_nothing_more() -> None:
         token_key_arn="",
         secrets_prefix="/memorybox",
         dropbox_base_url=None,
+        dropbox_folder="Apps/LLMemoryBox",
         openai_base_url=None,
         embedding_model="text-embedding-3-small",
         embedding_dimensions=512,

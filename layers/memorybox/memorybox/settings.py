@@ -26,6 +26,7 @@ class Settings:
     secrets_prefix: str
 
     dropbox_base_url: str | None
+    dropbox_folder: str
     openai_base_url: str | None
     embedding_model: str
     embedding_dimensions: int
@@ -63,6 +64,7 @@ class Settings:
             token_key_arn=given.get("TOKEN_KEY_ARN", ""),
             secrets_prefix=given.get("SECRETS_PREFIX", "/memorybox"),
             dropbox_base_url=_loopback(given.get("DROPBOX_BASE_URL")),
+            dropbox_folder=given.get("DROPBOX_FOLDER", "Apps/LLMemoryBox"),
             openai_base_url=given.get("OPENAI_BASE_URL"),
             embedding_model=given.get("EMBEDDING_MODEL", "text-embedding-3-small"),
             embedding_dimensions=int(given.get("EMBEDDING_DIMENSIONS", "512")),

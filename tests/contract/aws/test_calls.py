@@ -9,12 +9,13 @@ from tests.contract.aws.world import CURSOR, NOTHING_YET, RequestOf, indexed, se
 from tests.wire import requests_of
 
 
-def test_a_write_is_indexed_with_four_calls(clients: Clients, request_of: RequestOf) -> None:
+def test_a_write_is_journalled_and_indexed_with_four_calls(
+    clients: Clients, request_of: RequestOf
+) -> None:
     request = request_of()
 
     with requests_of(clients.dynamodb) as sent:
-        with request.leases.writer():
-            pass
+        request.write("/garden/plan.md")
         entry = request.claim("/garden/plan.md")
         reservation = request.budget.reserve(100)
         spending = Spending(reservation, used=20)

@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 from memorybox.adapters.aws.budget import DynamoBudget
 from memorybox.adapters.aws.commands import DynamoCommandLog
 from memorybox.adapters.aws.index import DynamoIndexStore
+from memorybox.adapters.aws.journal import DynamoJournal
 from memorybox.adapters.aws.leases import DynamoLeases
 from memorybox.adapters.aws.session import Session
-from memorybox.files.model import Cursor
+from memorybox.files.model import Cursor, FileEntry, Rev
 from memorybox.search.model import Indexed, Part, Recipe, Seen, TailEntry, Words
 from memorybox.search.store import StoredCursor
 
@@ -29,7 +30,13 @@ class Request:
     budget: DynamoBudget
     index: DynamoIndexStore
     leases: DynamoLeases
+    journal: DynamoJournal
     commands: DynamoCommandLog
+
+    def write(self, path_display: str, rev: str = "1", *, is_new: bool = True) -> None:
+        """A turn of the writer that makes one version of a note."""
+        with self.leases.writer():
+            self.journal.note(entry(path_display, rev), is_new=is_new)
 
     def claim(self, path_lower: str, owner: str = "owner") -> TailEntry:
         """The entry, which nobody else has claimed."""
@@ -40,6 +47,10 @@ class Request:
 
 RequestOf = Callable[..., Request]
 """Begins a request of an account, by default the test's own and by the machine's clock."""
+
+
+def entry(path_display: str, rev: str) -> FileEntry:
+    return FileEntry(path_display.lower(), path_display, Rev(rev), "content hash", 12, MOMENT)
 
 
 def seen(path_lower: str, rev: str = "rev 1") -> Seen:

@@ -17,6 +17,7 @@ from mangum.types import LambdaContext
 from memorybox.accounts.model import AccountId
 from memorybox.accounts.rates import DAY, Gate, LocalBuckets, Rate
 from memorybox.accounts.service import Connections
+from memorybox.files.journal import Written
 from memorybox.mcp.server import Call, McpServer
 from memorybox.mcp.toolset import Example, Tool, ToolResult, Toolset
 from memorybox.oauth.authorize import Authorizations
@@ -140,6 +141,7 @@ class Site:
         self.looked_after: list[AccountId] = []
         self.overview = Overview((), (), 0, is_current=True)
         self.spent = 0
+        self.written: Sequence[Written] = ()
         self.dropbox = FakeDropbox(self.clock)
         self.accounts = InMemoryAccounts()
         self.signed_in: list[AccountId] = []
@@ -196,6 +198,8 @@ class Site:
                 self.clock,
             ),
             overview=lambda _: (self.overview, self.spent),
+            written=lambda _: self.written,
+            dropbox_folder="Apps/My Box",
             monthly_tokens=84_745_762,
             token_price=Decimal("0.0118"),
             security_contact="mailto:security@memory.example",

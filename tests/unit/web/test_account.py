@@ -8,6 +8,7 @@ import pytest
 
 from memorybox.accounts.model import AccountId
 from memorybox.accounts.ports import Removed
+from memorybox.files.journal import Written
 from memorybox.search.model import SkipReason
 from memorybox.search.overview import Overview, WorkspaceState
 from memorybox.search.results import Unindexed
@@ -90,6 +91,40 @@ def test_a_person_sees_their_workspaces_the_index_the_month_and_who_is_connected
         "Claude may read and write · connected on 30 Nov 2026 · in use on 30 Nov 2026",
     ):
         assert words in shown
+
+
+def test_the_page_says_who_wrote_what_lately_and_leads_to_each_note_and_its_versions() -> None:
+    site = Site()
+    client_id = str(site.register()["client_id"])
+    site.written = (
+        Written("/Garden/Beds & more/50%.md", "2", client_id, is_new=False, at=NOON),
+        Written("/Garden/<b>.md", "1", "forgotten", is_new=True, at=NOON - timedelta(days=1)),
+    )
+
+    page = Visitor(site).sign_in_here()
+
+    shown = text_of(page)
+    assert "Garden/Beds & more/50%.mdchanged by Claude, 30 Nov 2026, 12:00 UTC · Versions" in shown
+    assert (
+        "Garden/<b>.mdmade by A program without a name, 29 Nov 2026, 12:00 UTC · Versions" in shown
+    )
+    links = [unescape(url) for url in re.findall(r'href="(https://www[^"]*)"', page.body)]
+    assert links == [
+        "https://www.dropbox.com/home/Apps/My%20Box/Garden/Beds%20%26%20more?preview=50%25.md",
+        "https://www.dropbox.com/history/Apps/My%20Box/Garden/Beds%20%26%20more/50%25.md",
+        "https://www.dropbox.com/home/Apps/My%20Box/Garden?preview=%3Cb%3E.md",
+        "https://www.dropbox.com/history/Apps/My%20Box/Garden/%3Cb%3E.md",
+    ]
+
+
+def test_no_more_than_twenty_writes_are_shown() -> None:
+    site = Site()
+    site.written = [Written(f"/g/{n}.md", "1", "x", is_new=True, at=NOON) for n in range(30)]
+
+    shown = text_of(Visitor(site).sign_in_here())
+
+    assert "g/19.md" in shown
+    assert "g/20.md" not in shown
 
 
 def test_the_page_says_when_dropbox_did_not_answer() -> None:

@@ -6,7 +6,7 @@ of Dropbox, OpenAI and numpy take longer to load than everything else together.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from contextvars import copy_context
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from memorybox.adapters.dropbox.client import Client as DropboxClient
     from memorybox.adapters.dropbox.files import DropboxFileStore
     from memorybox.bootstrap.process import Process
+    from memorybox.files.journal import Written
     from memorybox.files.model import StoredFile
     from memorybox.search.catalog import Catalog
     from memorybox.search.catchup import CatchUp
@@ -49,9 +50,12 @@ R = TypeVar("R")
 class Call:
     """The parts of one account for one call. Nothing in it takes an account it could get wrong."""
 
-    def __init__(self, process: Process, account: AccountId, deadline: Deadline) -> None:
+    def __init__(
+        self, process: Process, account: AccountId, deadline: Deadline, client_id: str
+    ) -> None:
         self._process = process
         self._account = account
+        self._client_id = client_id
         self.deadline = deadline
         self._open = ExitStack()
 
@@ -67,11 +71,15 @@ class Call:
     @cached_property
     def tools(self) -> MemoryTools:
         from memorybox.adapters.aws.commands import DynamoCommandLog
+        from memorybox.adapters.aws.journal import DynamoJournal
         from memorybox.adapters.aws.leases import DynamoLeases
+        from memorybox.files.journal import JournalledFiles
         from memorybox.files.service import Files
         from memorybox.toolsets.memory import MemoryTools
 
-        files = Files(self._store, DynamoLeases(self._session), self._dropbox.pause)
+        leases = DynamoLeases(self._session)
+        journal = DynamoJournal(self._session, leases, self._client_id)
+        files = Files(JournalledFiles(self._store, journal), leases, self._dropbox.pause)
         return MemoryTools(files, _Late(lambda: self._search), DynamoCommandLog(self._session))
 
     @cached_property
@@ -85,6 +93,13 @@ class Call:
         from memorybox.search.overview import overview
 
         return overview(self._catalog, self._recipe, self._process.clock, self.deadline)
+
+    @property
+    def written(self) -> Sequence[Written]:
+        """What clients wrote lately, the newest first."""
+        from memorybox.adapters.aws.journal import written
+
+        return written(self._session)
 
     @property
     def spent(self) -> int:

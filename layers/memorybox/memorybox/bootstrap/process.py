@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import secrets
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from functools import cached_property, lru_cache
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from memorybox.adapters.aws.queue import Outbox, SqsChangeQueue, SqsSweepQueue
     from memorybox.adapters.aws.rates import DynamoBuckets
     from memorybox.adapters.aws.table import Table
+    from memorybox.files.journal import Written
     from memorybox.mcp.server import McpServer
     from memorybox.mcp.toolset import ToolResult
     from memorybox.oauth.authorize import Authorizations
@@ -258,9 +259,9 @@ class Process:
         self.directory.add(account)
         self.queue(account).go_on()
 
-    def call(self, account: AccountId, seconds: float) -> Call:
-        """A call for one account, which ends within `seconds`."""
-        return Call(self, account, Deadline.after(seconds, self.clock))
+    def call(self, account: AccountId, seconds: float, client_id: str = "") -> Call:
+        """A call for one account, which ends within `seconds`; of a client, or our own work."""
+        return Call(self, account, Deadline.after(seconds, self.clock), client_id)
 
     def mcp(self, grant: Grant) -> McpServer:
         """The MCP server of the account that gave the grant."""
@@ -270,7 +271,7 @@ class Process:
         from memorybox.toolsets.limits import LimitedTools
 
         def run(name: str, arguments: Mapping[str, object]) -> ToolResult:
-            with self.call(grant.account_id, CALL_SECONDS) as call:
+            with self.call(grant.account_id, CALL_SECONDS, grant.client_id) as call:
                 return call.tools.call(name, arguments)
 
         confined = ConfinedTools(MEMORY, grant.workspaces, run).call if grant.workspaces else run
@@ -281,6 +282,11 @@ class Process:
         """What the account page shows of notes and index, and the tokens spent this month."""
         with self.call(account, _OVERVIEW_SECONDS) as call:
             return call.overview, call.spent
+
+    def written(self, account: AccountId) -> Sequence[Written]:
+        """What clients wrote for an account lately, the newest first."""
+        with self.call(account, _OVERVIEW_SECONDS) as call:
+            return call.written
 
     def _outbox(self) -> Outbox:
         from memorybox.adapters.aws.queue import Outbox

@@ -33,6 +33,8 @@ def web_app(environ: Mapping[str, str]) -> Application:
             connected=lambda: process.connected,
             deletion=lambda: process.deletion,
             overview=process.overview,
+            written=process.written,
+            dropbox_folder=settings.dropbox_folder,
             monthly_tokens=settings.monthly_token_cap,
             token_price=settings.embedding_price,
             security_contact=settings.security_contact,

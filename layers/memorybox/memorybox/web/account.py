@@ -11,7 +11,13 @@ from starlette.responses import Response
 from memorybox.accounts.model import AccountId
 from memorybox.errors import Refused, SignInEnded
 from memorybox.oauth.visits import form_token_of
-from memorybox.web.account_pages import account_page, deletion_page, door_page, receipt_page
+from memorybox.web.account_pages import (
+    MOST_WRITTEN,
+    account_page,
+    deletion_page,
+    door_page,
+    receipt_page,
+)
 from memorybox.web.cookies import Cookies
 from memorybox.web.forms import own_form, redirect
 from memorybox.web.services import Services
@@ -114,6 +120,8 @@ class _OwnPages:
         except SignInEnded:
             self.services.connections().ended(account)
             return door_page()
+        written = self.services.written(account)[:MOST_WRITTEN]
+        name_of = self.services.clients().name_of
         return account_page(
             name=stored.name,
             token=token,
@@ -122,5 +130,8 @@ class _OwnPages:
             cap=self.services.monthly_tokens,
             price=self.services.token_price,
             clients=self.services.connected().of(account),
+            written=written,
+            names={client_id: name_of(client_id) for client_id in {w.client_id for w in written}},
+            folder=self.services.dropbox_folder,
             today=self.services.clock.now().date(),
         )

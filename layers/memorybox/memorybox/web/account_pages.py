@@ -1,17 +1,19 @@
 """The pages of an account, as HTML."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
+from memorybox.files.journal import Written
 from memorybox.oauth.connected import ConnectedClient
 from memorybox.oauth.deletion import Receipt
 from memorybox.search.budget import Month, next_month
 from memorybox.search.model import SkipReason
 from memorybox.search.results import Unindexed
+from memorybox.web.dropbox import note_url, versions_url
 from memorybox.web.html import Markup, joined, page, render
 
 if TYPE_CHECKING:
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
 
 MOST_NAMED = 50
 """Files that are named as not indexed. The page stays small, whatever the folder holds."""
+
+MOST_WRITTEN = 20
+"""Writes that are shown."""
 
 _METER = 1_000
 _LEAST_SHARE = 0.001
@@ -45,8 +50,12 @@ def account_page(
     cap: int,
     price: Decimal,
     clients: Sequence[ConnectedClient],
+    written: Sequence[Written],
+    names: Mapping[str, str],
+    folder: str,
     today: date,
 ) -> Response:
+    """`names` are those of the clients that wrote, by id; `folder` is the app folder at Dropbox."""
     content = render(
         "account",
         name=name or "a Dropbox user",
@@ -56,6 +65,7 @@ def account_page(
         unindexed=_unindexed(overview.unindexed),
         meter=_meter(spent, cap, price, today),
         clients=_clients(clients, token),
+        written=_written(written, names, folder),
     )
     return page("Your account", content)
 
@@ -153,6 +163,24 @@ def _client(client: ConnectedClient, token: str) -> Markup:
         id=client.grant_id,
         limit=render("account_limit", name=client.name) if client.may_write else Markup(""),
     )
+
+
+def _written(written: Sequence[Written], names: Mapping[str, str], folder: str) -> Markup:
+    if not written:
+        return render("account_nothing_written")
+    rows = [
+        render(
+            "account_written_row",
+            note=note_url(folder, one.path_display),
+            versions=versions_url(folder, one.path_display),
+            path=one.path_display[1:],
+            made="made" if one.is_new else "changed",
+            client=names[one.client_id],
+            at=f"{_day(one.at)}, {one.at:%H:%M}",
+        )
+        for one in written
+    ]
+    return render("account_written", rows=joined(rows))
 
 
 def _may(client: ConnectedClient) -> str:

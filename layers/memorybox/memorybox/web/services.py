@@ -1,6 +1,6 @@
 """What the routes need."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from memorybox.accounts.model import AccountId
 from memorybox.accounts.service import Connections
 from memorybox.clock import Clock
+from memorybox.files.journal import Written
 from memorybox.mcp.server import McpServer
 from memorybox.mcp.toolset import Toolset
 from memorybox.oauth.authorize import Authorizations
@@ -29,9 +30,10 @@ class Services:
     """Services that reach a vendor are factories, so that a page which needs none loads no SDK.
 
     `overview` tells of an account's notes, and of its embedding tokens of this month; a million of
-    those cost `token_price` dollars. `security_contact` is a URI. `mcp` builds a server for the
-    account of a grant. `signed_in` is told of each sign-in. `references` makes the short ids under
-    which a failure is logged.
+    those cost `token_price` dollars. `written` tells what clients wrote for it lately, the newest
+    first; `dropbox_folder` is where a person finds that. `security_contact` is a URI. `mcp` builds
+    a server for the account of a grant. `signed_in` is told of each sign-in. `references` makes the
+    short ids under which a failure is logged.
     """
 
     issuer: Issuer
@@ -45,6 +47,8 @@ class Services:
     connected: Callable[[], ConnectedClients]
     deletion: Callable[[], Deletion]
     overview: Callable[[AccountId], "tuple[Overview, int]"]
+    written: Callable[[AccountId], Sequence[Written]]
+    dropbox_folder: str
     monthly_tokens: int
     token_price: Decimal
     security_contact: str

@@ -22,6 +22,7 @@ GRANTS_OF_ACCOUNT = "account"
 """The index of the Auth table by `account_id`."""
 
 PIECES = "filepart#"
+WRITTEN = "written#"
 
 LONGEST_PATH = 800
 """Bytes of a path that stand in a key. DynamoDB takes 1,024 in a sort key, Dropbox has longer."""
@@ -58,6 +59,10 @@ def file(path_lower: str) -> str:
 def piece(path_lower: str, number: int) -> str:
     """The continuation of a file's item, counted from 1."""
     return f"{PIECES}{number}#{_place(path_lower)}"
+
+
+def written(slot: int) -> str:
+    return f"{WRITTEN}{slot:02}"
 
 
 def pack(workspace: str) -> str:

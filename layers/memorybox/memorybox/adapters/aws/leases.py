@@ -22,6 +22,12 @@ class DynamoLeases:
 
     def __init__(self, session: Session) -> None:
         self._session = session
+        self._fences: dict[str, int] = {}
+
+    @property
+    def turn(self) -> int:
+        """The number of the turn that this request has, or had last, to write to the account."""
+        return self._fences[keys.WRITER_LEASE]
 
     @contextmanager
     def writer(self) -> Iterator[None]:
@@ -55,7 +61,7 @@ class DynamoLeases:
     def _take(self, sk: str) -> bool:
         self._session.recall(sk)
         try:
-            self._session.apply(
+            held = self._session.apply(
                 update(
                     self._session.key(sk),
                     "SET holder = :me, ends = :ends, fence = if_not_exists(fence, :zero) + :one",
@@ -69,6 +75,7 @@ class DynamoLeases:
             )
         except ConditionFailed:
             return False
+        self._fences[sk] = held["fence"]
         return True
 
     def _give_back(self, sk: str) -> None:

@@ -111,6 +111,16 @@ class Session:
             return riders
 
     def _do(self, riders: Mapping[str, Write]) -> None:
+        """All at once or, if one of them cannot be done, each alone."""
+        if len(riders) > 1:
+            try:
+                self._table.transact([*riders.values()])
+            except Cancelled:
+                pass
+            except StorageSilent:
+                return
+            else:
+                return
         for rider in riders.values():
             with suppress(ConditionFailed, StorageSilent):
                 self.apply(rider)
