@@ -96,7 +96,7 @@ class InsideBox(Box):
         super().__init__(world.service, dropbox or world.service.add_account(), world.embeddings)
         self.clock = MovableClock()
         self.model = world.model
-        self.weight = 0.5
+        self.weight: float | None = None
         """Of the words, beside the meaning."""
 
         self.seconds = CALL_SECONDS

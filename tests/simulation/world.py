@@ -354,7 +354,7 @@ class Request(Writing):
             parallel=parallel,
             clock=world.clock,
             deadline=self.deadline,
-            weight=0.5,
+            weight=None,
             monthly_tokens=world.ledger.cap,
         )
         self.run = parts.run(self.catalog, catch_up, self.leases, self.packer, self.deadline)

@@ -38,7 +38,7 @@ def test_a_deployment_needs_to_say_where_it_is_and_nothing_more() -> None:
         registrations_per_day=2_000,
         redirect_hosts=frozenset(),
         security_contact="mailto:security@memory.example",
-        word_weight=0.5,
+        word_weight=None,
         warm_up=False,
     )
 
@@ -46,6 +46,11 @@ def test_a_deployment_needs_to_say_where_it_is_and_nothing_more() -> None:
 def test_an_empty_variable_counts_as_unset() -> None:
     given = {"PUBLIC_BASE_URL": "", "EMBEDDING_DIMENSIONS": "", "DROPBOX_BASE_URL": ""}
     assert Settings.from_environment(given) == Settings.from_environment({})
+
+
+@pytest.mark.promise("P-055")
+def test_the_weight_of_the_words_can_be_pinned() -> None:
+    assert Settings.from_environment({"WORD_WEIGHT": "0"}).word_weight == 0
 
 
 @pytest.mark.promise("P-071")

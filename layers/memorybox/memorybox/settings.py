@@ -42,7 +42,7 @@ class Settings:
     registrations_per_day: int
     redirect_hosts: frozenset[str]
     security_contact: str
-    word_weight: float
+    word_weight: float | None
     warm_up: bool
 
     @classmethod
@@ -83,7 +83,7 @@ class Settings:
             security_contact=given.get(
                 "SECURITY_CONTACT", f"mailto:security@{urlsplit(base_url).hostname}"
             ),
-            word_weight=float(given.get("WORD_WEIGHT", "0.5")),
+            word_weight=float(given["WORD_WEIGHT"]) if "WORD_WEIGHT" in given else None,
             warm_up=given.get("WARM_UP") == "1",
         )
 

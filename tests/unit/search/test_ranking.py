@@ -37,7 +37,7 @@ def search(
     *,
     direction: Sequence[float] | None = EAST,
     scope: str | None = None,
-    weight: float = 0.5,
+    weight: float | None = 0.5,
     limit: int = 20,
     recipe: Recipe = RECIPE,
 ) -> list[Hit]:
@@ -105,6 +105,25 @@ def test_words_and_meaning_are_weighed_as_in_the_formula() -> None:
     }
     assert paths(hits) == ["/g/z.md", "/g/x.md", "/g/y.md"]
     assert [hit.score for hit in hits] == pytest.approx(sorted(expected.values())[::-1], abs=1e-3)
+
+
+@pytest.mark.promise("P-055")
+def test_without_a_given_weight_the_search_makes_it_out_of_what_it_may_search() -> None:
+    shown = tail(note("/g/x.md", "tomato", NORTH), note("/g/y.md", "bean", towards_east(0.6)))
+    packs = {
+        "g": packed(note("/g/z.md", "carrot", EAST), note("/g/y.md", "tomato", EAST)),
+        "h": packed(*(note(f"/h/{i}.md", "tomato", WEST) for i in range(9))),
+    }
+
+    hits = search(shown, packs, "tomato", scope="g", weight=None)
+
+    # cosines 0, 0.6 and 1; one part of three has the one word, once and at the average length
+    lex = 1 / 2.2
+    weight = 4 * np.std([0, 0.6, 1]) / np.std([lex, 0, 0])
+    assert paths(hits) == ["/g/x.md", "/g/z.md", "/g/y.md"]
+    assert [hit.score * (1 + weight) for hit in hits] == pytest.approx(
+        [weight * lex, 1, 0.6], abs=1e-2
+    )
 
 
 def test_words_of_the_path_count() -> None:
@@ -247,12 +266,12 @@ notes = st.lists(
 )
 
 
-@given(notes, directions, st.floats(0, 5), st.integers(1, 20), st.integers(0, 12))
+@given(notes, directions, st.none() | st.floats(0, 5), st.integers(1, 20), st.integers(0, 12))
 @settings(deadline=None)
 def test_where_a_file_lies_changes_no_byte_of_the_answer(
     found: list[tuple[str, list[float]]],
     direction: list[float],
-    weight: float,
+    weight: float | None,
     limit: int,
     cut: int,
 ) -> None:

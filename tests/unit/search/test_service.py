@@ -327,7 +327,8 @@ def test_a_silent_service_leaves_the_words_to_rank_by() -> None:
     result = world.search(QUERY)
 
     assert result.is_by_words_alone
-    assert result.hits[0] == FoundFile("garden", "tomatoes.md", result.hits[0].score)
+    [hit] = result.hits  # the others have no word of the query
+    assert hit == FoundFile("garden", "tomatoes.md", hit.score)
 
 
 @pytest.mark.promise("T-41")

@@ -98,7 +98,7 @@ class World:
             parallel=parallel,
             clock=self.clock,
             deadline=deadline,
-            weight=0.5,
+            weight=None,
             monthly_tokens=self.ledger.cap,
         )
         run = IndexRun(catalog, catch_up, leases, packer, deadline)

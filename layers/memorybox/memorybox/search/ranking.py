@@ -1,12 +1,12 @@
 """Which files answer a query best: by their meaning and by their words.
 
-    idf(t)      = ln(1 + (N - df(t) + 0.5) / (df(t) + 0.5))
-    lex(part)   = Σ idf(t)·tf·(k1+1) / (tf + k1·(1 - b + b·length/average))  /  Σ idf(t)·(k1+1)
-    score(part) = (cosine + weight·lex) / (1 + weight)
+    idf(t)    = ln(1 + (N - df(t) + 0.5) / (df(t) + 0.5))
+    lex(part) = Σ idf(t)·tf·(k1+1) / (tf + k1·(1 - b + b·length/average))  /  Σ idf(t)·(k1+1)
 
 The sums run over the terms of the query that stand in the searched parts: lex is BM25 (Robertson
 and Zaragoza 2009) over the most that any part could reach, so within 0..1, and a weak match stays
-a small number. N, df and average count the searched parts. A file has the score of its best part.
+a small number. N, df and average count the searched parts. A part's score is made of lex and the
+cosine (`scoring`); a file has the score of its best part.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -16,6 +16,7 @@ from math import log
 
 import numpy as np
 
+from memorybox.search import scoring
 from memorybox.search.columns import Array, Columns
 from memorybox.search.dots import dots
 from memorybox.search.model import Hit, Indexed, Recipe, Seen
@@ -34,22 +35,21 @@ def rank(
     scope: str | None,
     terms: Sequence[int],
     vector: bytes | None,
-    weight: float,
+    weight: float | None,
     limit: int,
 ) -> list[Hit]:
     """The `limit` best files, best first, equal ones by workspace and path.
 
     `vector` is that of the query, little-endian float16 of unit length; without it the score is
-    lex alone.
+    lex alone. A `weight` of the words takes the place of the one that this search would get.
     """
     segments = [segment for segment in _segments(snapshot, recipe, scope) if segment.alive.any()]
+    scores = _lexical(segments, terms)
+    if segments and vector is not None:
+        scores = _weighed(segments, scores, np.frombuffer(vector, "<f2"), weight)
     hits: list[Hit] = []
-    for segment, lex in zip(segments, _lexical(segments, terms), strict=True):
-        scores = lex
-        if vector is not None:
-            cosines = dots(segment.columns.vectors, np.frombuffer(vector, "<f2"))
-            scores = (_sound(cosines) + weight * lex) / (1 + weight)
-        hits += _best_files(segment, np.where(segment.alive, scores, DEAD), limit)
+    for segment, found in zip(segments, scores, strict=True):
+        hits += _best_files(segment, np.where(segment.alive, found, DEAD), limit)
     return sorted(hits, key=lambda hit: (-hit.score, hit.seen.workspace, hit.seen.path_lower))[
         :limit
     ]
@@ -106,6 +106,20 @@ def _lexical(segments: Sequence[_Segment], terms: Sequence[int]) -> list[Array]:
             relative = segment.columns.lengths[holders] * (alive / length)
             scores[holders] += idf * (K1 + 1) * tf / (tf + K1 * (1 - B + B * relative))
     return [scores / most if most else scores for scores in lex]
+
+
+def _weighed(
+    segments: Sequence[_Segment], lex: Sequence[Array], vector: Array, weight: float | None
+) -> list[Array]:
+    """The score of each part of each segment."""
+    cosines = [_sound(dots(segment.columns.vectors, vector)) for segment in segments]
+    if weight is None:
+        weight = scoring.word_weight(_alive(segments, cosines), _alive(segments, lex))
+    return [scoring.scores(*each, weight) for each in zip(cosines, lex, strict=True)]
+
+
+def _alive(segments: Sequence[_Segment], numbers: Sequence[Array]) -> list[Array]:
+    return [each[segment.alive] for segment, each in zip(segments, numbers, strict=True)]
 
 
 def _sound(cosines: Array) -> Array:

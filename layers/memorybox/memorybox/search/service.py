@@ -41,8 +41,8 @@ class Search:
     parallel: Parallel
     clock: Clock
     deadline: Deadline
-    weight: float
-    """Of the words, beside the meaning."""
+    weight: float | None
+    """Of the words, beside the meaning; None for the one that each search makes out itself."""
 
     monthly_tokens: int
 
@@ -121,6 +121,8 @@ class Search:
         pending = len(snapshot.due(drafter.recipe, today, scope))
         if vector is None and not hits and pending:
             raise EmbeddingSilent
+        if vector is None:
+            hits = [hit for hit in hits if hit.score > 0]  # the others have no word in common
         skipped = snapshot.skipped(drafter.recipe, today, scope)
         named = names([*(hit.seen for hit in hits), *(seen for seen, _ in skipped)])
         unindexed = (

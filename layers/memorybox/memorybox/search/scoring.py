@@ -1,0 +1,46 @@
+"""The score of a part: what it means and which words it has, weighed against each other.
+
+    score  = (cosine + weight·lex) / (1 + weight)
+    weight = 4 · spread(cosine) / spread(lex)           within 0.5..32; without lex, 0
+
+A spread is the standard deviation over the searched parts. Cosines lie close together with one
+model and far apart with another, words stand in few parts or in many: measured in their spreads,
+words count four times. docs/benchmarks.md shows what that finds.
+"""
+
+from collections.abc import Sequence
+from math import sqrt
+
+import numpy as np
+
+from memorybox.search.columns import Array
+
+WORDS = 4.0
+LEAST, MOST = 0.5, 32.0
+"""Words decide between parts of one meaning; meaning decides between parts of the same words."""
+
+UNIT = 1 << 20
+"""Numbers are summed as multiples of 1/UNIT: exactly, so in any order with the same result."""
+
+
+def word_weight(cosines: Sequence[Array], lex: Sequence[Array]) -> float:
+    """How much words count in this search. Both arguments have a number for each searched part."""
+    in_words = _spread(lex)
+    if not in_words:
+        return 0.0
+    return min(max(LEAST, WORDS * _spread(cosines) / in_words), MOST)
+
+
+def scores(cosines: Array, lex: Array, weight: float) -> Array:
+    """Within -1..1, as cosines are; with a weight of 0 they are the cosines."""
+    return (cosines + weight * lex) / (1 + weight)
+
+
+def _spread(numbers: Sequence[Array]) -> float:
+    count = total = squares = 0
+    for some in numbers:
+        whole = np.rint(some * UNIT).astype(np.int64)
+        count += len(whole)
+        total += int(whole.sum())
+        squares += int((whole * whole).sum())
+    return sqrt(count * squares - total * total) / count / UNIT

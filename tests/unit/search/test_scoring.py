@@ -1,0 +1,51 @@
+from math import sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memorybox.search.scoring import scores, word_weight
+
+
+def test_in_units_of_their_spread_words_count_four_times() -> None:
+    cosines, lex = np.array([0.3, 0.1, 0.1, 0.3]), np.array([0.0, 0.0, 0.0, 0.8])
+
+    weight = word_weight([cosines], [lex])
+
+    assert weight == pytest.approx(4 * 0.1 / (0.8 * sqrt(3) / 4), rel=1e-4)
+    assert scores(cosines, lex, weight) == pytest.approx((cosines + weight * lex) / (1 + weight))
+
+
+def test_without_a_word_in_common_the_scores_are_the_cosines() -> None:
+    cosines, lex = np.array([0.3, -0.1]), np.zeros(2)
+
+    assert word_weight([cosines], [lex]) == 0
+    assert scores(cosines, lex, 0).tolist() == [0.3, -0.1]
+
+
+def test_among_parts_of_one_meaning_words_decide() -> None:
+    assert word_weight([np.array([0.5, 0.5])], [np.array([0.0, 0.8])]) == 0.5
+
+
+def test_among_parts_of_the_same_words_meaning_decides() -> None:
+    cosines, lex = np.array([0.9, -0.9]), np.array([0.4, 0.401])
+
+    weight = word_weight([cosines], [lex])
+
+    assert weight == 32
+    assert np.argmax(scores(cosines, lex, weight)) == 0
+
+
+@given(st.lists(st.tuples(st.floats(-1, 1), st.floats(0, 1)), min_size=1, max_size=30), st.data())
+def test_the_order_of_the_parts_and_where_they_lie_change_no_bit(
+    parts: list[tuple[float, float]], data: st.DataObject
+) -> None:
+    def weight(*groups: list[tuple[float, float]]) -> float:
+        pairs = [np.array(group, float).reshape(-1, 2) for group in groups]
+        return word_weight([each[:, 0] for each in pairs], [each[:, 1] for each in pairs])
+
+    other = data.draw(st.permutations(parts))
+    cut = data.draw(st.integers(0, len(parts)))
+
+    assert weight(other[:cut], other[cut:]) == weight(parts)
