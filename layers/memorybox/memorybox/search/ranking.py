@@ -16,10 +16,10 @@ from math import log
 
 import numpy as np
 
-from memorybox.search.columns import Array, Columns
-from memorybox.search.dots import dots
+from memorybox.search.columns import Columns
 from memorybox.search.model import Hit, Indexed, Recipe, Seen
 from memorybox.search.snapshot import Snapshot
+from memorybox.search.vectors import Array
 
 K1, B = 1.2, 0.75
 
@@ -39,16 +39,15 @@ def rank(
 ) -> list[Hit]:
     """The `limit` best files, best first, equal ones by workspace and path.
 
-    `vector` is that of the query, little-endian float16 of unit length; without it the score is
-    lex alone.
+    `vector` is that of the query, as it is kept of a part; without it the score is lex alone.
     """
     segments = [segment for segment in _segments(snapshot, recipe, scope) if segment.alive.any()]
     hits: list[Hit] = []
     for segment, lex in zip(segments, _lexical(segments, terms), strict=True):
         scores = lex
         if vector is not None:
-            cosines = dots(segment.columns.vectors, np.frombuffer(vector, "<f2"))
-            scores = (_sound(cosines) + weight * lex) / (1 + weight)
+            cosines = segment.columns.cosines(np.frombuffer(vector, "i1"))
+            scores = (cosines + weight * lex) / (1 + weight)
         hits += _best_files(segment, np.where(segment.alive, scores, DEAD), limit)
     return sorted(hits, key=lambda hit: (-hit.score, hit.seen.workspace, hit.seen.path_lower))[
         :limit
@@ -73,7 +72,7 @@ def _segments(snapshot: Snapshot, recipe: Recipe, scope: str | None) -> Iterator
             continue
         pack = snapshot.packs[workspace]
         if pack.recipe == recipe:
-            files = snapshot.live(workspace) & pack.indexed
+            files = snapshot.live(workspace) & pack.table.indexed
             alive = files[pack.columns.file_of]
             yield _Segment(pack.columns, alive, partial(snapshot.seen, pack))
     changed = sorted(
@@ -106,12 +105,6 @@ def _lexical(segments: Sequence[_Segment], terms: Sequence[int]) -> list[Array]:
             relative = segment.columns.lengths[holders] * (alive / length)
             scores[holders] += idf * (K1 + 1) * tf / (tf + K1 * (1 - B + B * relative))
     return [scores / most if most else scores for scores in lex]
-
-
-def _sound(cosines: Array) -> Array:
-    """Within -1..1 whatever the rounding; a vector that is no direction is like nothing."""
-    sound: Array = np.nan_to_num(cosines, nan=0.0, posinf=0.0, neginf=0.0)
-    return sound.clip(-1.0, 1.0)
 
 
 def _best_files(segment: _Segment, scores: Array, limit: int) -> Iterator[Hit]:
