@@ -25,6 +25,7 @@ from memorybox.search.parts import SPLITTING_VERSION, identity, parts_of
 from memorybox.search.ranking import rank
 from memorybox.search.snapshot import Snapshot
 from memorybox.search.terms import TERMS_VERSION, Lexicon, plus
+from memorybox.search.vectors import directions
 
 SETS = ("locomo", "locomo-all", "locomo-long", "cranfield", "scifact", "obsidian-en")
 EVERYWHERE = ("locomo-all", "locomo-long")
@@ -147,7 +148,7 @@ def _indexed(path: str, text: str, recipe: Recipe, lexicon: Lexicon, embedder: E
 
 
 def _embedded(embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
-    return [row.astype("<f2").tobytes() for row in embedder.embed(texts)] if texts else []
+    return directions(embedder.embed(texts)) if texts else []
 
 
 def ndcg(ranking: Ranking, relevant: Relevant, first: int = 10) -> float:

@@ -15,11 +15,11 @@ from time import perf_counter
 
 import numpy as np
 
-from memorybox.search.dots import dots
 from memorybox.search.model import Entry, Indexed, Part, Recipe, Seen, TailEntry, Words
 from memorybox.search.pack import Pack, build_pack
 from memorybox.search.ranking import rank
 from memorybox.search.snapshot import Snapshot
+from memorybox.search.vectors import directions, products
 
 DISTINCT, LENGTH = 106, 240
 """Terms of a part of 2,400 bytes of English: distinct ones, and all."""
@@ -49,8 +49,7 @@ class Corpus:
         return entries
 
     def vector(self) -> bytes:
-        wide = self.random.standard_normal(self.recipe.dims)
-        vector: bytes = (wide / np.linalg.norm(wide)).astype("<f2").tobytes()
+        [vector] = directions(self.random.standard_normal((1, self.recipe.dims)))
         return vector
 
     def terms(self, count: int) -> list[int]:
@@ -83,7 +82,7 @@ def measure(parts: int, dims: int, tail: int) -> str:
         for entry in corpus.entries(2 * tail, rev="2")
     }
     vector, terms = corpus.vector(), corpus.terms(QUERY_TERMS)
-    query = np.frombuffer(vector, "<f2")
+    query = np.frombuffer(vector, "i1")
 
     def ranked(snapshot: Snapshot, weight: float) -> Callable[[], object]:
         return lambda: rank(
@@ -97,7 +96,7 @@ def measure(parts: int, dims: int, tail: int) -> str:
         )
 
     calls = {
-        "product": lambda: dots(pack.columns.vectors, query),
+        "product": lambda: products(pack.columns.vectors[:], query),
         "cosine": ranked(Snapshot({}, {"w": pack}), 0.0),
         "hybrid": ranked(Snapshot({}, {"w": pack}), 0.5),
         "with tail": ranked(Snapshot(changed, {"w": pack}), 0.5),

@@ -2,11 +2,13 @@
 
 import math
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pytest
 
+from local.embedders import HashedWords
 from local.embeddings import Fault
 from local.openai import EmbeddingsServer
 from memorybox.adapters.openai.embedder import OpenAIEmbedder
@@ -26,7 +28,7 @@ class Service:
 
     def embed(self, *texts: str) -> list[tuple[float, ...]]:
         answer = self.embedder.embed(texts, Deadline.after(20, self.clock))
-        return [struct.unpack(f"<{self.embedder.dims}e", vector) for vector in answer.vectors]
+        return [struct.unpack(f"{self.embedder.dims}b", vector) for vector in answer.vectors]
 
 
 @pytest.fixture
@@ -36,11 +38,19 @@ def service() -> Iterator[Service]:
         yield Service(embedder, server, FakeClock())
 
 
-def test_each_text_gets_a_vector_of_unit_length_in_order(service: Service) -> None:
+def test_each_text_gets_the_direction_of_its_vector_in_order(service: Service) -> None:
     both = service.embed(TOMATOES, BEDS)
 
     assert both == [*service.embed(TOMATOES), *service.embed(BEDS)]
-    assert [math.hypot(*vector) for vector in both] == pytest.approx([1, 1], abs=1e-3)
+    told = HashedWords().embed([TOMATOES, BEDS])[:, :64]
+    assert [towards(vector, row) for vector, row in zip(both, told, strict=True)] == pytest.approx(
+        [1, 1], abs=1e-3
+    )
+
+
+def towards(one: Sequence[float], other: Sequence[float]) -> float:
+    """The cosine between two vectors."""
+    return float(np.dot(one, other)) / (math.hypot(*one) * math.hypot(*other))
 
 
 def test_the_tokens_are_those_that_the_service_counted(service: Service) -> None:

@@ -47,7 +47,7 @@ RESULT = Indexed(
     "rev 1",
     "content hash",
     Recipe("model", dims=4, splitting=1, terms=2),
-    (Part(0, 12, b"0123456789abcdef", b"\x00<\x00\x00\xff\xff\x00\x00", Words(b"term", b"\2", 2)),),
+    (Part(0, 12, b"0123456789abcdef", b"\x00\x7f\x81\xff", Words(b"term", b"\2", 2)),),
 )
 SKIPPED = Skipped("rev 1", "content hash", SkipReason.TOO_LARGE)
 

@@ -10,7 +10,8 @@ from memorybox.accounts.model import AccountId
 from memorybox.adapters.aws.clients import Clients
 from memorybox.adapters.aws.packs import PackCache, S3PackStore
 from memorybox.search.model import PackPointer
-from memorybox.search.pack import PackDamaged, PackUnknown, build_pack
+from memorybox.search.pack import build_pack
+from memorybox.search.sections import PackDamaged, PackUnknown
 from memorybox.search.store import PackStore
 from tests.fakes.search import InMemoryPackStore
 from tests.unit.search.builders import RECIPE, note

@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
-from math import hypot
 from struct import pack
 from threading import RLock
 from typing import TypeVar
@@ -26,8 +25,9 @@ from memorybox.search.budget import (
 )
 from memorybox.search.embedder import MOST_BYTES, EmbedderSilent, Embeddings, TextRefused
 from memorybox.search.model import Claim, PackPointer, Seen, Settled, TailEntry
-from memorybox.search.pack import Pack, PackDamaged
+from memorybox.search.pack import Pack
 from memorybox.search.queue import MOST_PATHS
+from memorybox.search.sections import PackDamaged
 from memorybox.search.store import (
     CursorMoved,
     IndexLost,
@@ -335,8 +335,8 @@ def _vector(text: str, dims: int) -> bytes:
     counts = [0.0] * dims
     for word in text.lower().split() or [text]:
         counts[crc32(word.encode()) % dims] += 1
-    length = hypot(*counts)
-    return pack(f"<{dims}e", *(count / length for count in counts))
+    most = max(counts)
+    return pack(f"{dims}b", *(round(127 * count / most) for count in counts))
 
 
 @dataclass

@@ -169,7 +169,7 @@ PACK = build_pack(
                 f"{n:09x}",
                 "h",
                 Recipe("model", 4, 1, 1),
-                (Part(0, 3, bytes(16), bytes(8), Lexicon(b"key").words("abc")),),
+                (Part(0, 3, bytes(16), bytes(4), Lexicon(b"key").words("abc")),),
             ),
         )
         for n in range(3)

@@ -16,8 +16,8 @@ from tests.contract.aws.world import CURSOR, NOTHING_YET, Request, RequestOf, in
 from tests.wire import after_answer
 
 PATH = "/garden/plan.md"
-LARGE = 600  # parts that need three pieces
-HUGE = 1_300  # parts that one page of a query does not hold
+LARGE = 1_200  # parts that need three pieces
+HUGE = 2_600  # parts that one page of a query does not hold
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def test_odd_names_are_kept_as_they_are(request_of: RequestOf, path: str) -> Non
     assert tail_of(request_of()) == {path: TailEntry(path, 0, seen(path), indexed(LARGE))}
 
 
-@pytest.mark.parametrize(("before", "after"), [(LARGE, 300), (LARGE, 1), (1, LARGE), (300, LARGE)])
+@pytest.mark.parametrize(("before", "after"), [(LARGE, 600), (LARGE, 1), (1, LARGE), (600, LARGE)])
 def test_a_result_of_another_size_leaves_nothing_of_the_one_before(
     request_of: RequestOf, keys_of_files: Callable[[], list[str]], before: int, after: int
 ) -> None:
@@ -107,7 +107,7 @@ def test_a_result_of_another_size_leaves_nothing_of_the_one_before(
     request.index.store(request.claim(PATH), indexed(after, fill=1))
 
     assert tail_of(request_of())[PATH].settled == indexed(after, fill=1)
-    pieces = {1: 0, 300: 2, LARGE: 3}[after]
+    pieces = {1: 0, 600: 2, LARGE: 3}[after]
     expected = [f"file#{PATH}", *(f"filepart#{n + 1}#{PATH}" for n in range(pieces))]
     assert keys_of_files() == expected
 
@@ -151,3 +151,22 @@ def test_an_entry_is_never_put_together_from_two_results(
         settled = request.index.load().tail[PATH].settled
 
     assert settled == indexed(HUGE, fill=2)
+
+
+def test_a_result_of_another_format_counts_as_none(
+    request_of: RequestOf, clients: Clients, account: AccountId
+) -> None:
+    request = request_of()
+    request.index.record([seen(PATH)], seen_at=request.index.load().cursor)
+    request.index.store(request.claim(PATH), indexed(1))
+    table = clients.dynamodb
+    with acting_for(account):
+        table.update_item(
+            TableName=aws.MEMORY_TABLE,
+            Key={"pk": {"S": f"A#{account}"}, "sk": {"S": f"file#{PATH}"}},
+            UpdateExpression="SET settled.#format = :older",
+            ExpressionAttributeNames={"#format": "format"},
+            ExpressionAttributeValues={":older": {"N": "1"}},
+        )
+
+    assert tail_of(request_of()) == {PATH: TailEntry(PATH, 0, seen(PATH))}

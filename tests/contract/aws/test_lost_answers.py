@@ -102,7 +102,7 @@ def test_a_pack_is_added(clients: Clients, account: AccountId, tmp_path: Path) -
     with lost_answer(clients.s3, "PutObject"):
         key = packs.add("garden", 1, build_pack(RECIPE, [Entry(seen(PATH))]))
 
-    assert packs.open(PackPointer("garden", key, 1, files=1, parts=0)).paths == [PATH]
+    assert packs.open(PackPointer("garden", key, 1, files=1, parts=0)).table.paths[0] == PATH
 
 
 def test_a_command_is_begun_and_finished(clients: Clients, request_of: RequestOf) -> None:

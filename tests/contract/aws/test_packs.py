@@ -31,10 +31,10 @@ def test_a_pack_of_several_ranges_is_put_together_in_order(
     clients: Clients, account: AccountId, tmp_path: Path
 ) -> None:
     packs = S3PackStore(clients.s3, aws.BUCKET, account, a_cache(tmp_path))
-    pointer = add(packs, 20_000)
+    pointer = add(packs, 30_000)
 
     with requests_of(clients.s3) as sent:
-        assert packs.open(pointer).take([0]) == entries(20_000)
+        assert packs.open(pointer).take([0]) == entries(30_000)
 
     assert sent == {"GetObject": 3}
 
@@ -81,7 +81,7 @@ def test_what_was_not_used_for_longest_leaves_memory_first(
 ) -> None:
     cache = a_cache(tmp_path, memory_bytes=3 * MEGABYTE)
     packs = S3PackStore(clients.s3, aws.BUCKET, account, cache)
-    first, second, third = (add(packs, 1_000) for _ in "123")  # 1.3 MB each
+    first, second, third = (add(packs, 2_000) for _ in "123")  # 1.3 MB each
     for pointer in (first, second, first, third):
         packs.open(pointer)
 
@@ -98,7 +98,7 @@ def test_the_folder_stays_within_its_bound(
 ) -> None:
     cache = a_cache(tmp_path, folder_bytes=3 * MEGABYTE)
     packs = S3PackStore(clients.s3, aws.BUCKET, account, cache)
-    for pointer in [add(packs, 1_000) for _ in "1234"]:
+    for pointer in [add(packs, 2_000) for _ in "1234"]:
         packs.open(pointer)
 
     held = [file.stat().st_size for file in tmp_path.iterdir()]

@@ -58,9 +58,9 @@ def seen(path_lower: str, rev: str = "rev 1") -> Seen:
 
 
 def indexed(parts: int, rev: str = "rev 1", fill: int = 0) -> Indexed:
-    """A result of so many parts of about 1.3 kB each; `fill` tells one result from another."""
+    """A result of so many parts of about 0.7 kB each; `fill` tells one result from another."""
     words = Words(terms=bytes(160), counts=bytes(40), length=40)
-    vector = bytes([fill]) * 1_024
+    vector = bytes([fill]) * 512
     return Indexed(
         rev,
         "content hash",

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from math import hypot
-from struct import pack
+
+import numpy as np
 
 from memorybox.search.model import Entry, Indexed, Part, Recipe, Seen, TailEntry
 from memorybox.search.pack import Pack, build_pack
 from memorybox.search.parts import identity
 from memorybox.search.terms import TERMS_VERSION, Lexicon, plus
+from memorybox.search.vectors import directions
 
 DIMS = 4
 RECIPE = Recipe("model", DIMS, splitting=1, terms=TERMS_VERSION)
@@ -23,9 +24,9 @@ def seen(path: str, rev: str = "1", content: str = "") -> Seen:
 
 
 def vector(*numbers: float) -> bytes:
-    """These numbers scaled to unit length."""
-    length = hypot(*numbers)
-    return pack(f"<{len(numbers)}e", *(number / length for number in numbers))
+    """The direction of these numbers."""
+    [direction] = directions(np.array([numbers]))
+    return direction
 
 
 def part(path: str, text: str, direction: Sequence[float] = EAST, start: int = 0) -> Part:

@@ -1,4 +1,4 @@
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import log
 from random import Random
 
@@ -7,8 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memorybox.search.columns import Array
-from memorybox.search.dots import dots, dots_by_numpy
 from memorybox.search.model import Entry, Hit, Recipe, TailEntry
 from memorybox.search.pack import Pack
 from memorybox.search.ranking import rank
@@ -296,7 +294,7 @@ def test_where_a_file_lies_changes_no_byte_of_the_answer(
 
 
 def test_a_vector_that_is_no_direction_scores_as_like_nothing() -> None:
-    broken = np.array([np.nan, np.inf, 0, 0], "<f2").tobytes()
+    broken = bytes(DIMS)
     path = "/garden/broken.md"
     entry = part(path, "x")
     damaged = type(entry)(entry.start, entry.end, entry.identity, broken, entry.words)
@@ -309,25 +307,3 @@ def test_a_vector_that_is_no_direction_scores_as_like_nothing() -> None:
         ("/garden/a.md", 0.5),
         (path, 0.0),
     ]
-
-
-@pytest.mark.parametrize("rows", [1, 3, 4_096, 4_097])
-@pytest.mark.parametrize("product", [dots, dots_by_numpy])
-def test_products_of_a_float16_matrix_are_those_of_its_numbers(
-    product: Callable[[Array, Array], Array], rows: int
-) -> None:
-    random = np.random.default_rng(rows)
-    matrix = random.standard_normal((rows, 64)).astype("<f2")
-    query = random.standard_normal(64).astype("<f2")
-
-    assert np.allclose(
-        product(matrix, query), matrix.astype(float) @ query.astype(float), atol=1e-3
-    )
-
-
-@pytest.mark.parametrize("product", [dots, dots_by_numpy])
-def test_products_of_equal_rows_are_equal(product: Callable[[Array, Array], Array]) -> None:
-    random = np.random.default_rng(1)
-    row, query = random.standard_normal((2, 509)).astype("<f2")
-
-    assert len(set(product(np.tile(row, (4_103, 1)), query).tolist())) == 1

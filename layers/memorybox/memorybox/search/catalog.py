@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from memorybox.deadline import Deadline
 from memorybox.errors import MemoryBoxError
 from memorybox.search.model import PackPointer
-from memorybox.search.pack import Pack, PackDamaged, PackUnknown
+from memorybox.search.pack import Pack
 from memorybox.search.recorder import Recorder
+from memorybox.search.sections import PackDamaged, PackUnknown
 from memorybox.search.snapshot import Snapshot
 from memorybox.search.store import CursorMoved, IndexState, IndexStore, PackStore
 

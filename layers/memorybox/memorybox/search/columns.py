@@ -1,28 +1,18 @@
 """The parts of many files side by side: vectors as one matrix, words as postings for each term."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
 from itertools import chain
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memorybox.search.model import Part, Words
+from memorybox.search.sections import Column, Sections
+from memorybox.search.vectors import Array, norms, products
 
-Array = NDArray[Any]
-
-TYPES = {
-    "file_of": "<u4",
-    "spans": "<u4",
-    "hashes": "<u8",
-    "vectors": "<f2",
-    "lengths": "<u2",
-    "terms": "<u4",
-    "offsets": "<u4",
-    "postings": "<u4",
-    "counts": "u1",
-}
+SLICE = 32 * 1024 * 1024
+"""Bytes of vectors that are looked at together, where not all of them are in memory."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,41 +20,54 @@ class Columns:
     """Little-endian arrays, parts in the order of their files."""
 
     file_of: Array
-    """The number of each part's file, ascending."""
+    """u32: the number of each part's file, ascending."""
 
-    spans: Array
-    """Where each part starts and ends in its file."""
+    spans: Column
+    """u32, two a part: where it starts and ends in its file."""
 
-    hashes: Array
-    """The 16 bytes of each part's identity, as two numbers."""
+    identities: Column
+    """u64, two a part: the 16 bytes of its identity."""
 
-    vectors: Array
-    """A row for each part."""
+    vectors: Column
+    """i8, a row a part: its direction."""
+
+    norms: Array
+    """f32: the length of each of these rows."""
 
     lengths: Array
-    """How many terms each part has."""
+    """u16: how many terms each part has."""
 
     terms: Array
-    """Every term that stands somewhere, ascending."""
+    """u32: every term that stands somewhere, ascending."""
 
     offsets: Array
-    """Where the postings of each term begin; at last, where they all end."""
+    """u32: where the postings of each term begin; at last, where they all end."""
 
-    postings: Array
-    """For each term in turn the parts that hold it, ascending."""
+    postings: Column
+    """For each term in turn the parts that hold it, ascending: u16, or u32 if need be."""
 
-    counts: Array
-    """How often each of them holds it."""
+    counts: Column
+    """u8: how often each of them holds it."""
 
     @classmethod
-    def over(cls, sections: Mapping[str, memoryview], dims: int) -> Self:
-        """The columns that lie in these bytes, not copied. Raises ValueError if they do not fit."""
-        arrays = {name: np.frombuffer(sections[name], dtype) for name, dtype in TYPES.items()}
-        widths = {"spans": 2, "hashes": 2, "vectors": dims}
-        columns = cls(**arrays | {n: arrays[n].reshape(-1, width) for n, width in widths.items()})
-        parts = [columns.file_of, columns.spans, columns.hashes, columns.vectors, columns.lengths]
+    def over(cls, sections: Sections, dims: int, parts: int) -> Self:
+        """The columns that are stored in a pack. Raises ValueError if they do not fit."""
+        columns = cls(
+            file_of=sections.array("file_of"),
+            spans=sections.column("spans"),
+            identities=sections.column("identities"),
+            vectors=sections.column("vectors"),
+            norms=sections.array("norms"),
+            lengths=sections.array("lengths"),
+            terms=sections.array("terms"),
+            offsets=sections.array("offsets"),
+            postings=sections.column("postings"),
+            counts=sections.column("counts"),
+        )
+        by_part = [columns.file_of, columns.spans, columns.identities, columns.vectors]
         if (
-            len({len(column) for column in parts}) > 1
+            {len(column) for column in [*by_part, columns.norms, columns.lengths]} != {parts}
+            or columns.vectors[:1].shape[1:] != (dims,)
             or len(columns.offsets) != len(columns.terms) + 1
             or not columns.offsets[-1] == len(columns.postings) == len(columns.counts)
         ):
@@ -77,17 +80,18 @@ class Columns:
         parts = list(chain.from_iterable(files))
         terms = np.frombuffer(b"".join(part.words.terms for part in parts), "<u4")
         counts = np.frombuffer(b"".join(part.words.counts for part in parts), "u1")
-        holders = np.repeat(
-            np.arange(len(parts), dtype="<u4"), [len(part.words.counts) for part in parts]
-        )
+        numbers = np.arange(len(parts), dtype="<u2" if len(parts) <= 1 << 16 else "<u4")
+        holders = np.repeat(numbers, [len(part.words.counts) for part in parts])
         by_term = _stable_order(terms)
         ascending = terms[by_term]
         starts = np.flatnonzero(np.append(True, ascending[1:] != ascending[:-1])[: len(terms)])
+        vectors = _matrix((part.vector for part in parts), "i1", dims)
         return cls(
             file_of=np.repeat(np.arange(len(files), dtype="<u4"), [len(each) for each in files]),
             spans=np.array([(part.start, part.end) for part in parts], "<u4").reshape(-1, 2),
-            hashes=_matrix((part.identity for part in parts), "<u8", 2),
-            vectors=_matrix((part.vector for part in parts), "<f2", dims),
+            identities=_matrix((part.identity for part in parts), "<u8", 2),
+            vectors=vectors,
+            norms=norms(vectors),
             lengths=np.array([part.words.length for part in parts], "<u2"),
             terms=ascending[starts],
             offsets=np.append(starts, len(terms)).astype("<u4"),
@@ -95,27 +99,29 @@ class Columns:
             counts=counts[by_term],
         )
 
-    def sections(self) -> dict[str, memoryview]:
-        """The columns as bytes, as `over` takes them."""
-        return {name: getattr(self, name).data for name in TYPES}
+    def arrays(self) -> dict[str, Array]:
+        """The columns by name, as `over` finds them."""
+        return {field.name: getattr(self, field.name)[:] for field in fields(self)}
 
     def parts(self, chosen: Array) -> list[tuple[int, Part]]:
         """The parts for which the mask `chosen` is true, each with the number of its file."""
         numbers = np.flatnonzero(chosen)
-        held = np.flatnonzero(chosen[self.postings])
-        held = held[np.argsort(self.postings[held], kind="stable")]
+        spans, identities, vectors = self.spans[:], self.identities[:], self.vectors[:]
+        postings = self.postings[:]
+        held = np.flatnonzero(chosen[postings])
+        held = held[np.argsort(postings[held], kind="stable")]
         terms = self.terms[np.searchsorted(self.offsets, held, side="right") - 1]
-        counts, holders = self.counts[held], self.postings[held]
+        counts, holders = self.counts[:][held], postings[held]
         starts = np.searchsorted(holders, numbers, side="left")
         ends = np.searchsorted(holders, numbers, side="right")
         return [
             (
                 int(self.file_of[number]),
                 Part(
-                    start=int(self.spans[number, 0]),
-                    end=int(self.spans[number, 1]),
-                    identity=self.hashes[number].tobytes(),
-                    vector=self.vectors[number].tobytes(),
+                    start=int(spans[number, 0]),
+                    end=int(spans[number, 1]),
+                    identity=identities[number].tobytes(),
+                    vector=vectors[number].tobytes(),
                     words=Words(
                         terms=terms[start:end].tobytes(),
                         counts=counts[start:end].tobytes(),
@@ -131,16 +137,28 @@ class Columns:
         first, last = (
             np.searchsorted(self.terms, np.uint32(term), side) for side in ("left", "right")
         )
-        at = slice(self.offsets[first], self.offsets[last])
+        at = slice(int(self.offsets[first]), int(self.offsets[last]))
         return self.postings[at], self.counts[at]
+
+    def cosines(self, vector: Array) -> Array:
+        """Of each part with a vector. There must be one part at least."""
+        rows = max(1, SLICE // len(vector))
+        slices = (self.vectors[at : at + rows] for at in range(0, len(self.vectors), rows))
+        found = np.concatenate([products(each, vector) for each in slices])
+        cosines: Array = found / (self.norms * norms(vector[np.newaxis]))
+        return cosines.clip(-1.0, 1.0)  # whatever the rounding
 
     def vectors_of(self, identities: Iterable[bytes]) -> dict[bytes, bytes]:
         """The vectors of those identities that are here."""
         wanted = set(identities)
         first_half = np.frombuffer(b"".join(wanted), "<u8")[::2]
-        likely = np.flatnonzero(np.isin(self.hashes[:, 0], first_half))
-        found = {self.hashes[number].tobytes(): self.vectors[number].tobytes() for number in likely}
-        return {identity: found[identity] for identity in wanted & found.keys()}
+        stored = self.identities[:]
+        likely = np.flatnonzero(np.isin(stored[:, 0], first_half))
+        return {
+            identity: self.vectors[number : number + 1].tobytes()
+            for number in likely.tolist()
+            if (identity := stored[number].tobytes()) in wanted
+        }
 
 
 def _matrix(rows: Iterable[bytes], dtype: str, width: int) -> Array:

@@ -15,7 +15,7 @@ class Embeddings:
     """One vector for each text, in order, and the tokens that the service counted."""
 
     vectors: tuple[bytes, ...]
-    """Little-endian float16 of unit length, `dims` each."""
+    """`dims` signed bytes each: a direction, whose length says nothing."""
 
     tokens: int
 

@@ -51,7 +51,7 @@ class Part:
     """16 bytes that stand for model, dims and text: equal identity, equal vector."""
 
     vector: bytes
-    """`dims` little-endian float16 of unit length together."""
+    """`dims` signed bytes, the direction of the text's meaning."""
 
     words: Words
     """The terms of the text and of the file's path."""

@@ -17,10 +17,10 @@ from math import log
 import numpy as np
 
 from memorybox.search import scoring
-from memorybox.search.columns import Array, Columns
-from memorybox.search.dots import dots
+from memorybox.search.columns import Columns
 from memorybox.search.model import Hit, Indexed, Recipe, Seen
 from memorybox.search.snapshot import Snapshot
+from memorybox.search.vectors import Array
 
 K1, B = 1.2, 0.75
 
@@ -40,13 +40,13 @@ def rank(
 ) -> list[Hit]:
     """The `limit` best files, best first, equal ones by workspace and path.
 
-    `vector` is that of the query, little-endian float16 of unit length; without it the score is
-    lex alone. A `weight` of the words takes the place of the one that this search would get.
+    `vector` is that of the query, as it is kept of a part; without it the score is lex alone. A
+    `weight` of the words takes the place of the one that this search would get.
     """
     segments = [segment for segment in _segments(snapshot, recipe, scope) if segment.alive.any()]
     scores = _lexical(segments, terms)
     if segments and vector is not None:
-        scores = _weighed(segments, scores, np.frombuffer(vector, "<f2"), weight)
+        scores = _weighed(segments, scores, np.frombuffer(vector, "i1"), weight)
     hits: list[Hit] = []
     for segment, found in zip(segments, scores, strict=True):
         hits += _best_files(segment, np.where(segment.alive, found, DEAD), limit)
@@ -73,7 +73,7 @@ def _segments(snapshot: Snapshot, recipe: Recipe, scope: str | None) -> Iterator
             continue
         pack = snapshot.packs[workspace]
         if pack.recipe == recipe:
-            files = snapshot.live(workspace) & pack.indexed
+            files = snapshot.live(workspace) & pack.table.indexed
             alive = files[pack.columns.file_of]
             yield _Segment(pack.columns, alive, partial(snapshot.seen, pack))
     changed = sorted(
@@ -112,7 +112,7 @@ def _weighed(
     segments: Sequence[_Segment], lex: Sequence[Array], vector: Array, weight: float | None
 ) -> list[Array]:
     """The score of each part of each segment."""
-    cosines = [_sound(dots(segment.columns.vectors, vector)) for segment in segments]
+    cosines = [segment.columns.cosines(vector) for segment in segments]
     if weight is None:
         weight = scoring.word_weight(_alive(segments, cosines), _alive(segments, lex))
     return [scoring.scores(*each, weight) for each in zip(cosines, lex, strict=True)]
@@ -120,12 +120,6 @@ def _weighed(
 
 def _alive(segments: Sequence[_Segment], numbers: Sequence[Array]) -> list[Array]:
     return [each[segment.alive] for segment, each in zip(segments, numbers, strict=True)]
-
-
-def _sound(cosines: Array) -> Array:
-    """Within -1..1 whatever the rounding; a vector that is no direction is like nothing."""
-    sound: Array = np.nan_to_num(cosines, nan=0.0, posinf=0.0, neginf=0.0)
-    return sound.clip(-1.0, 1.0)
 
 
 def _best_files(segment: _Segment, scores: Array, limit: int) -> Iterator[Hit]:

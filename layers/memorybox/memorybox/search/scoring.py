@@ -13,7 +13,7 @@ from math import sqrt
 
 import numpy as np
 
-from memorybox.search.columns import Array
+from memorybox.search.vectors import Array
 
 WORDS = 4.0
 LEAST, MOST = 0.5, 32.0

@@ -11,7 +11,6 @@ from datetime import date
 
 import numpy as np
 
-from memorybox.search.columns import Array
 from memorybox.search.model import (
     Entry,
     Indexed,
@@ -22,6 +21,7 @@ from memorybox.search.model import (
     workspace_of,
 )
 from memorybox.search.pack import Pack
+from memorybox.search.vectors import Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Snapshot:
         """The file at this path with its parts, if there is one."""
         workspace = workspace_of(path_lower)
         if pack := self.packs.get(workspace):
-            row = pack.row(path_lower)
+            row = pack.table.row(path_lower)
             if row is not None and self.live(workspace)[row]:
                 [packed] = pack.take([row])
                 return Entry(self.seen(pack, row), packed.settled)
@@ -52,8 +52,9 @@ class Snapshot:
 
     def files(self, scope: str | None = None) -> Iterator[Seen]:
         """Every file that exists."""
-        for pack, row in self._live_rows(scope):
-            yield self.seen(pack, row)
+        for workspace in self._workspaces(scope):
+            for row in np.flatnonzero(self.live(workspace)).tolist():
+                yield self.seen(self.packs[workspace], row)
         for entry in self.changed(scope):
             yield entry.seen
 
@@ -96,7 +97,7 @@ class Snapshot:
         }
         for pack in self.packs.values():
             if pack.recipe == recipe:
-                for entry in pack.take(pack.rows_of(wanted - found.keys())):
+                for entry in pack.take(pack.table.rows_of(wanted - found.keys())):
                     if isinstance(entry.settled, Indexed) and entry.is_indexed(recipe):
                         found[entry.settled.content_hash] = (entry.seen.path_lower, entry.settled)
         return found
@@ -111,10 +112,10 @@ class Snapshot:
         entries = [e for e in self.changed(workspace) if e.seen.path_lower not in staying]
         if pack := self.packs.get(workspace):
             kept = self.live(workspace)
-            kept[[row for path in staying if (row := pack.row(path)) is not None]] = True
+            kept[[row for path in staying if (row := pack.table.row(path)) is not None]] = True
             rows: list[int] = np.flatnonzero(kept).tolist()
             for row, packed in zip(rows, pack.take(rows), strict=True):
-                seen = packed.seen if pack.paths[row] in staying else self.seen(pack, row)
+                seen = packed.seen if pack.table.paths[row] in staying else self.seen(pack, row)
                 entries.append(Entry(seen, packed.settled))
         return Fold(
             entries,
@@ -131,37 +132,38 @@ class Snapshot:
         live = np.ones(pack.files, bool)
         here = [at for at in self.tail.values() if at.workspace == workspace]
         for at in here:
-            live[pack.below(at.path_lower)] = False
+            live[pack.table.below(at.path_lower)] = False
         for at in here:
-            row = pack.row(at.path_lower)
+            row = pack.table.row(at.path_lower)
             if row is not None:
                 live[row] = _is_echo(at, pack, row)
         return live
 
     def seen(self, pack: Pack, row: int) -> Seen:
         """The file of a live row, as it was last seen."""
-        at = self.tail.get(pack.paths[row])
-        return at.seen if at and at.seen else pack.seen(row)
+        at = self.tail.get(pack.table.paths[row])
+        return at.seen if at and at.seen else pack.table.seen(row)
 
     def changed(self, scope: str | None = None) -> Iterator[Entry]:
         """The files for which the tail speaks, not a pack."""
         for at in self.tail.values():
             if at.entry and scope in (None, at.workspace):
                 pack = self.packs.get(at.workspace)
-                row = pack.row(at.path_lower) if pack else None
+                row = pack.table.row(at.path_lower) if pack else None
                 if pack is None or row is None or not _is_echo(at, pack, row):
                     yield at.entry
 
-    def _live_rows(self, scope: str | None) -> Iterator[tuple[Pack, int]]:
-        for workspace in self.packs:
-            if scope in (None, workspace):
-                for row in np.flatnonzero(self.live(workspace)):
-                    yield self.packs[workspace], int(row)
+    def _workspaces(self, scope: str | None) -> list[str]:
+        return [workspace for workspace in self.packs if scope in (None, workspace)]
 
     def _unindexed(self, recipe: Recipe, scope: str | None) -> Iterator[Entry]:
-        for pack, row in self._live_rows(scope):
-            if pack.recipe != recipe or not pack.indexed[row]:
-                yield Entry(self.seen(pack, row), pack.skipped(row))
+        for workspace in self._workspaces(scope):
+            pack = self.packs[workspace]
+            rows = self.live(workspace)
+            if pack.recipe == recipe:
+                rows &= ~pack.table.indexed
+            for row in np.flatnonzero(rows).tolist():
+                yield Entry(self.seen(pack, row), pack.table.skipped(row))
         for entry in self.changed(scope):
             if not entry.is_indexed(recipe):
                 yield entry
@@ -173,4 +175,4 @@ class Snapshot:
 
 
 def _is_echo(at: TailEntry, pack: Pack, row: int) -> bool:
-    return at.seen is not None and at.settled is None and at.seen.rev == pack.rev(row)
+    return at.seen is not None and at.settled is None and at.seen.rev == pack.table.rev(row)

@@ -32,6 +32,9 @@ from memorybox.search.store import IndexState, StoredCursor
 INLINE = 30_000
 PIECE = 350_000  # an item has at most 400 KB
 
+FORMAT = 2
+"""Of the parts. A result of another one counts as none: the file is indexed again."""
+
 _HEAD = Struct("<II16sI")  # start, end, identity, bytes of words; then the vector and the words
 
 
@@ -58,7 +61,7 @@ def settled_map(settled: Settled, *, mark: str) -> tuple[Item, list[bytes]]:
             return about, []
         case Indexed(recipe=recipe):
             parts = _packed(settled)
-            about |= {"recipe": asdict(recipe), "mark": mark}
+            about |= {"recipe": asdict(recipe), "format": FORMAT, "mark": mark}
             if len(parts) <= INLINE:
                 return about | {"parts": parts, "pieces": 0}, []
             pieces = [parts[at : at + PIECE] for at in range(0, len(parts), PIECE)]
@@ -149,15 +152,17 @@ def _claim(item: Item) -> Claim:
     return Claim(item["holder"], item["fence"], moment(item["ends"]))
 
 
-def _settled(settled: Item, pieces: Mapping[int, Item]) -> Settled:
+def _settled(settled: Item, pieces: Mapping[int, Item]) -> Settled | None:
     rev, content_hash = settled["rev"], settled["content_hash"]
     if "reason" in settled:
         until = settled["until"]
         when = until and date.fromisoformat(until)
         return Skipped(rev, content_hash, SkipReason(settled["reason"]), when)
+    if settled.get("format") != FORMAT:
+        return None
     recipe = Recipe(**settled["recipe"])
     packed = settled["parts"] if "parts" in settled else _joined(settled, pieces)
-    return Indexed(rev, content_hash, recipe, tuple(_parts(packed, 2 * recipe.dims)))
+    return Indexed(rev, content_hash, recipe, tuple(_parts(packed, recipe.dims)))
 
 
 def _joined(settled: Item, pieces: Mapping[int, Item]) -> bytes:

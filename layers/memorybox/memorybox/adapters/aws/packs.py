@@ -19,7 +19,8 @@ from memorybox.adapters.aws import keys
 from memorybox.adapters.aws.errors import aws_errors, code_of
 from memorybox.adapters.aws.guard import acting_for, check_object
 from memorybox.search.model import PackPointer
-from memorybox.search.pack import Pack, PackDamaged, PackUnknown, aligned
+from memorybox.search.pack import Pack
+from memorybox.search.sections import PackDamaged, PackUnknown, aligned
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client

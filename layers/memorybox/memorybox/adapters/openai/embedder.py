@@ -97,6 +97,8 @@ class OpenAIEmbedder:
         """Raises ValueError for an answer that cannot be used."""
         import numpy as np
 
+        from memorybox.search.vectors import directions
+
         data = sorted(answer.data, key=lambda item: item.index)
         if [item.index for item in data] != list(range(count)):
             raise ValueError("not one vector for each text")
@@ -104,10 +106,9 @@ class OpenAIEmbedder:
         if any(len(row) != self.dims for row in rows):
             raise ValueError("vectors of another length")
         matrix = np.stack(rows).astype(np.float64)
-        lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
-        if not np.isfinite(lengths).all() or not lengths.all():
+        if not np.isfinite(matrix).all() or not matrix.any(axis=1).all():
             raise ValueError("a vector without a direction")
-        return tuple(row.tobytes() for row in (matrix / lengths).astype("<f2"))
+        return tuple(directions(matrix))
 
 
 def _tokens(answer: CreateEmbeddingResponse) -> int:

@@ -1,0 +1,192 @@
+"""A file of named arrays that is checked on read, whole or a range at a time.
+
+    0   magic "MBPK" | u32 format | u32 CRC-32 of the head | u32 length of the head
+    16  head: u32 length of the JSON | JSON | u32[…], the CRC-32 of each 64 KiB of the body
+    …   body, at the next multiple of 64, as each array in it
+
+The JSON says what the file is about, its "sections": {name: [offset in the body, type, shape]},
+types in the manner of numpy, and the "size" of the body. All numbers are little-endian.
+"""
+
+import json
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+from struct import Struct
+from typing import Any, Protocol, Self
+
+import numpy as np
+
+from memorybox.errors import MemoryBoxError
+from memorybox.search.vectors import Array
+
+MAGIC, FORMAT = b"MBPK", 2
+FIXED = Struct("<4sIII")
+BLOCK = 64 * 1024
+ALIGNMENT = 64
+
+
+class PackDamaged(MemoryBoxError):
+    """These bytes are not a pack as it was written: index the workspace anew."""
+
+
+class PackUnknown(MemoryBoxError):
+    """Not a pack, or of a format that this version cannot read: index the workspace anew."""
+
+
+class Column(Protocol):
+    """Rows of numbers, in memory or not: a slice of them is read when it is asked for."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, rows: slice, /) -> Array: ...
+
+
+class Source(Protocol):
+    """Where the bytes of a file lie."""
+
+    @property
+    def size(self) -> int: ...
+
+    def read(self, start: int, end: int) -> memoryview:
+        """These bytes, at a multiple of 64 in memory. Raises PackDamaged if some are not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A file that is in memory as a whole. Nobody changes it any more."""
+
+    data: memoryview
+
+    @property
+    def size(self) -> int:
+        return len(self.data)
+
+    def read(self, start: int, end: int) -> memoryview:
+        return self.data[start:end]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sections:
+    """The sections of a file, and what its head says about them."""
+
+    about: Mapping[str, Any]
+    _source: Source
+    _body: int
+    _checks: Array
+    _is_sound: bool
+    """Whether all of it was checked when it was opened."""
+
+    @classmethod
+    def open(cls, data: bytes | bytearray | memoryview) -> Self:
+        """Those of a file in memory, all checked. Raises PackUnknown or PackDamaged."""
+        held = Held(memoryview(data).toreadonly())
+        sections = cls._over(held, is_sound=False)
+        sections.read(0, sections.about["size"])
+        return cls._over(held, is_sound=True)
+
+    @classmethod
+    def over(cls, source: Source) -> Self:
+        """Those of a file elsewhere, each checked when it is read, as the head is now."""
+        return cls._over(source, is_sound=False)
+
+    @classmethod
+    def _over(cls, source: Source, *, is_sound: bool) -> Self:
+        if source.size < FIXED.size:
+            raise PackDamaged("the file is cut off")
+        magic, version, checksum, length = FIXED.unpack(source.read(0, FIXED.size))
+        if (magic, version) != (MAGIC, FORMAT):
+            raise PackUnknown(f"this is not a pack of format {FORMAT}")
+        body = _aligned(FIXED.size + length)
+        if source.size < body:
+            raise PackDamaged("the head is cut off")
+        head = source.read(0, body)[FIXED.size :]
+        if zlib.crc32(head) != checksum:
+            raise PackDamaged("the checksum of the head is wrong")
+        described = int.from_bytes(head[:4], "little")
+        about = json.loads(bytes(head[4 : 4 + described]))
+        if source.size != body + about["size"]:
+            raise PackDamaged("the file has another length")
+        checks = np.frombuffer(head[4 + described : length], "<u4")
+        return cls(about, source, body, checks, is_sound)
+
+    def array(self, name: str) -> Array:
+        """A section, now in memory."""
+        return self.column(name)[:]
+
+    def column(self, name: str) -> Column:
+        """A section, where it is. Raises KeyError, TypeError or ValueError if there is none."""
+        offset, dtype, shape = self.about["sections"][name]
+        rows, *width = shape
+        stored = _Stored(self, offset, np.dtype(dtype), rows, tuple(width))
+        if offset + rows * stored.row > self.about["size"]:
+            raise ValueError("a section ends after the file")
+        return stored[:] if self._is_sound else stored
+
+    def read(self, start: int, end: int) -> memoryview:
+        """Bytes of the body. Raises PackDamaged."""
+        if self._is_sound:
+            return self._source.read(self._body + start, self._body + end)
+        first, last = start // BLOCK, -(-end // BLOCK)
+        stop = min(self._body + last * BLOCK, self._source.size)
+        data = self._source.read(self._body + first * BLOCK, stop)
+        for number in range(first, last):
+            at = (number - first) * BLOCK
+            if zlib.crc32(data[at : at + BLOCK]) != self._checks[number]:
+                raise PackDamaged("a checksum is wrong")
+        return data[start - first * BLOCK : end - first * BLOCK]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Stored:
+    """A Column that is read from its section."""
+
+    sections: Sections
+    offset: int
+    dtype: np.dtype[Any]
+    rows: int
+    width: tuple[int, ...]
+
+    @property
+    def row(self) -> int:
+        """Bytes of one."""
+        return self.dtype.itemsize * prod(self.width)
+
+    def __len__(self) -> int:
+        return self.rows
+
+    def __getitem__(self, rows: slice, /) -> Array:
+        first, last, _ = rows.indices(self.rows)
+        start, count = self.offset + first * self.row, max(0, last - first)
+        data = self.sections.read(start, start + count * self.row)
+        return np.frombuffer(data, self.dtype).reshape(count, *self.width)
+
+
+def assembled(about: Mapping[str, Any], arrays: Mapping[str, Array]) -> bytes:
+    """The file of these arrays, with what else its head is to say."""
+    sections: dict[str, tuple[int, str, tuple[int, ...]]] = {}
+    pieces: list[bytes] = []
+    end = 0
+    for name, array in arrays.items():
+        start = _aligned(end)
+        sections[name] = (start, array.dtype.str, array.shape)
+        pieces += [bytes(start - end), array.tobytes()]
+        end = start + array.nbytes
+    body = b"".join(pieces)
+    text = json.dumps({**about, "sections": sections, "size": end}).encode()
+    checks = [zlib.crc32(body[at : at + BLOCK]) for at in range(0, end, BLOCK)]
+    head = len(text).to_bytes(4, "little") + text + np.array(checks, "<u4").tobytes()
+    padded = head.ljust(_aligned(FIXED.size + len(head)) - FIXED.size, b"\0")
+    return b"".join([FIXED.pack(MAGIC, FORMAT, zlib.crc32(padded), len(head)), padded, body])
+
+
+def aligned(size: int) -> memoryview:
+    """A buffer of `size` bytes to read a file into, so that its sections are aligned in memory."""
+    room = np.empty(size + ALIGNMENT, np.uint8)
+    start = -room.ctypes.data % ALIGNMENT
+    return room.data[start : start + size]
+
+
+def _aligned(size: int) -> int:
+    return size + -size % ALIGNMENT
