@@ -23,11 +23,13 @@ from memorybox.deadline import Deadline
 from memorybox.files.service import Files
 from memorybox.mcp.server import Answer, McpServer
 from memorybox.search.budget import month_of
+from memorybox.search.bulk import Bulk
 from memorybox.search.catalog import Catalog
 from memorybox.search.catchup import CatchUp
 from memorybox.search.drafts import Drafter
 from memorybox.search.indexer import Indexer
 from memorybox.search.model import Recipe
+from memorybox.search.packer import Packer
 from memorybox.search.parallel import Parallel
 from memorybox.search.parts import SPLITTING_VERSION
 from memorybox.search.recorder import Recorder
@@ -154,7 +156,9 @@ class InsideBox(Box):
     ) -> Search:
         embedder = self._world.embedder
         recipe = Recipe(embedder.model, embedder.dims, SPLITTING_VERSION, TERMS_VERSION)
-        catalog = Catalog(self.index, self.packs, Recorder(store, self.index))
+        packer = Packer(self.index, self.packs, recipe, self.clock)
+        recorder = Recorder(store, self.index)
+        catalog = Catalog(self.index, self.packs, recorder, packer.shelve)
         indexer = Indexer(
             index=self.index,
             ledger=self.ledger,
@@ -165,9 +169,10 @@ class InsideBox(Box):
             owner=f"call {next(self._calls)}",
             deadline=deadline,
         )
+        bulk = Bulk(store, indexer, packer, self.parallel)
         return Search(
             catalog=catalog,
-            catch_up=CatchUp(store, self.index, indexer, self.parallel, self.clock),
+            catch_up=CatchUp(store, self.index, indexer, bulk, self.parallel, self.clock),
             leases=leases,
             ledger=self.ledger,
             embedder=embedder,

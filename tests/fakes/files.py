@@ -5,7 +5,7 @@ paths have the letter case of whoever wrote last.
 """
 
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -83,6 +83,18 @@ class InMemoryFileStore:
             if entry.size > at_most:
                 raise FileTooLarge(ref, entry.size)
             return StoredFile(entry, self._data[entry.rev])
+
+    def contents(self, location: str, wanted: Collection[str], at_most: int) -> Mapping[str, bytes]:
+        with self._effect():
+            below = fold(location) + "/"
+            files = [
+                entry
+                for entry in self._entries.values()
+                if isinstance(entry, FileEntry) and entry.path_lower.startswith(below)
+            ]
+            if sum(entry.size for entry in files) > at_most:
+                return {}
+            return {e.content_hash: self._data[e.rev] for e in files if e.content_hash in wanted}
 
     def create(self, ref: FileRef, data: bytes) -> FileEntry:
         with self._effect():

@@ -140,13 +140,18 @@ class InMemoryIndexStore(_Stepping):
             return IndexState(self._cursor, tail, unlisted, dict(self._pointers))
 
     def record(
-        self, sightings: Iterable[Sighting], *, seen_at: StoredCursor, then: Cursor | None = None
+        self,
+        sightings: Iterable[Sighting],
+        *,
+        seen_at: StoredCursor,
+        then: Cursor | None = None,
+        packs: Sequence[PackPointer] = (),
     ) -> StoredCursor:
         latest = list({sighting.path_lower: sighting for sighting in sightings}.values())
         while len(latest) > RECORDED_TOGETHER:
             chunk, latest = latest[:RECORDED_TOGETHER], latest[RECORDED_TOGETHER:]
             seen_at = self._note(chunk, seen_at, seen_at.cursor)
-        return self._note(latest, seen_at, then or seen_at.cursor)
+        return self._note(latest, seen_at, then or seen_at.cursor, packs)
 
     def claim(self, path_lower: str, *, owner: str, deadline: Deadline) -> TailEntry | None:
         with self._effect:
@@ -177,8 +182,7 @@ class InMemoryIndexStore(_Stepping):
 
     def point(self, pointer: PackPointer) -> bool:
         with self._effect:
-            current = self._pointers.get(pointer.workspace)
-            if pointer.generation != (current.generation if current else 0) + 1:
+            if not self._is_next(pointer):
                 return False
             self._pointers[pointer.workspace] = pointer
             return True
@@ -203,12 +207,21 @@ class InMemoryIndexStore(_Stepping):
         item = self._items.get(path_lower)
         return item.settled if item else None
 
+    def _is_next(self, pointer: PackPointer) -> bool:
+        current = self._pointers.get(pointer.workspace)
+        return pointer.generation == (current.generation if current else 0) + 1
+
     def _note(
-        self, sightings: Sequence[Sighting], seen_at: StoredCursor, then: Cursor | None
+        self,
+        sightings: Sequence[Sighting],
+        seen_at: StoredCursor,
+        then: Cursor | None,
+        packs: Sequence[PackPointer] = (),
     ) -> StoredCursor:
         with self._effect:
-            if seen_at.version != self._cursor.version:
+            if seen_at.version != self._cursor.version or not all(map(self._is_next, packs)):
                 raise CursorMoved
+            self._pointers |= {pointer.workspace: pointer for pointer in packs}
             for sighting in sightings:
                 version = self._next_version()
                 item = self._items.setdefault(sighting.path_lower, _Item(version))

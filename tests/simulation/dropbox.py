@@ -7,6 +7,7 @@ from functools import lru_cache
 from io import BytesIO
 from types import SimpleNamespace
 from typing import Any
+from zipfile import ZipFile
 
 import requests
 from dropbox.files import DeletedMetadata, FileMetadata, FolderMetadata
@@ -173,6 +174,17 @@ class SimulatedDropbox:
             raise Declined("path", "not_file")
         return self.show(entry), self.read(entry)
 
+    def download_zip(self, location: str) -> bytes:
+        entry = self.account.get(location)
+        if not isinstance(entry, Folder):
+            raise Declined("path", "not_folder" if entry else "not_found")
+        archive = BytesIO()
+        with ZipFile(archive, "w") as zipped:
+            for path, below in self.account.tree.walk(paths.lower(location)):
+                if isinstance(below, File):
+                    zipped.writestr(path, self.read(below))
+        return archive.getvalue()
+
     def revisions(self, location: str, limit: int, before: str | None) -> Any:
         tree, key = self._seen(self.account.knobs.revisions_lag), paths.lower(location)
         entry, gone = tree.get(key), tree.tombstones.get(key)
@@ -300,10 +312,14 @@ class SimulatedApi:
         metadata, data = self._through(lambda: self._dropbox.download(path))
         return metadata, SimpleNamespace(raw=_Body(data), close=lambda: None)
 
+    def files_download_zip(self, path: str) -> Any:
+        data = self._through(lambda: self._dropbox.download_zip(path))
+        return None, SimpleNamespace(raw=_Body(data), close=lambda: None)
+
     def files_list_revisions(self, path: str, *, mode: Any, limit: int, before_rev: Any) -> Any:
         return self._through(lambda: self._dropbox.revisions(path, limit, before_rev))
 
-    def files_list_folder(self, path: str, *, recursive: bool) -> Any:
+    def files_list_folder(self, path: str, *, recursive: bool, limit: int) -> Any:
         return self._through(lambda: self._dropbox.first_page(path))
 
     def files_list_folder_continue(self, cursor: str) -> Any:

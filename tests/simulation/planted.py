@@ -3,7 +3,7 @@
 All of them look right, and are right as long as nobody else writes and nothing breaks.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -20,6 +20,7 @@ from memorybox.search.budget import BudgetSpent, Reservation, Spending, month_of
 from memorybox.search.catalog import View
 from memorybox.search.indexer import Indexer
 from memorybox.search.model import PackPointer, Seen, Settled, TailEntry
+from memorybox.search.packer import NO_RESULTS
 from memorybox.search.recorder import Reading, Recorder
 from memorybox.search.results import IndexedNow, IndexOutcome
 from memorybox.search.store import IndexState, StoredCursor
@@ -138,9 +139,9 @@ class RunsTwice(InMemoryCommandLog):
 class CursorBeforeWork(Recorder):
     """The cursor moves first, and then what it passed is recorded."""
 
-    def read_on(self, state: IndexState, known: Any, deadline: Any) -> Reading:
+    def read_on(self, state: IndexState, known: Any, deadline: Any, shelve: Any = None) -> Reading:
         moves_first: Any = _MovesFirst(self.index)
-        return Recorder(self.files, moves_first).read_on(state, known, deadline)
+        return Recorder(self.files, moves_first).read_on(state, known, deadline, shelve)
 
 
 class _MovesFirst:
@@ -150,16 +151,18 @@ class _MovesFirst:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._index, name)
 
-    def record(self, sightings: Any, *, seen_at: StoredCursor, then: Any = None) -> StoredCursor:
+    def record(
+        self, sightings: Any, *, seen_at: StoredCursor, then: Any = None, packs: Any = ()
+    ) -> StoredCursor:
         moved = self._index.record((), seen_at=seen_at, then=then)
-        return self._index.record(sightings, seen_at=moved)  # type: ignore[no-any-return]
+        return self._index.record(sightings, seen_at=moved, packs=packs)  # type: ignore[no-any-return]
 
 
 class ListingForgetsNobody(Recorder):
     """A listing from the start leaves in the index what vanished meanwhile."""
 
-    def read_on(self, state: IndexState, known: Any, deadline: Any) -> Reading:
-        return super().read_on(state, _Nobody(known), deadline)
+    def read_on(self, state: IndexState, known: Any, deadline: Any, shelve: Any = None) -> Reading:
+        return super().read_on(state, _Nobody(known), deadline, shelve)
 
 
 class _Nobody:
@@ -208,9 +211,9 @@ class ForgetsWhatChanged(InMemoryIndexStore):
 class ForgetsFirst(EagerPacker):
     """The tail is dropped before the pack is the current one."""
 
-    def fold(self, view: View, workspace: str) -> bool:
+    def fold(self, view: View, workspace: str, results: Mapping[str, Settled] = NO_RESULTS) -> bool:
         self.index.forget([e for e in view.state.tail.values() if e.workspace == workspace])
-        return super().fold(view, workspace)
+        return super().fold(view, workspace, results)
 
 
 class SaysIndexed(Indexer):

@@ -17,6 +17,7 @@ from memorybox.errors import SignInEnded, Unavailable
 from memorybox.files.commands import CommandLog
 from memorybox.files.model import StoredFile
 from memorybox.files.service import Files
+from memorybox.search.bulk import Bulk
 from memorybox.search.catalog import Catalog, View
 from memorybox.search.catchup import CatchUp
 from memorybox.search.drafts import Drafter
@@ -49,6 +50,7 @@ WEBHOOK_SECONDS = 5.0
 RUN_SECONDS = 100.0
 LEXICON = Lexicon(b"key of the account")
 NOBODY = -1
+FEW = 2  # files that are indexed together, so that small histories meet it
 PARTED, FROZEN = 30.0, 180.0  # seconds
 _SESSION = requests.Session()  # the SDK asks for one; no request ever goes through it
 
@@ -332,7 +334,8 @@ class Request(Writing):
         parallel = OneAfterAnother()
         recipe = Recipe(world.embedder.model, world.embedder.dims, SPLITTING_VERSION, TERMS_VERSION)
         self.recorder = parts.recorder(self.store, world.index)
-        self.catalog = Catalog(world.index, world.packs, self.recorder)
+        self.packer = parts.packer(world.index, world.packs, recipe, world.clock, FEW)
+        self.catalog = Catalog(world.index, world.packs, self.recorder, self.packer.shelve)
         self.indexer = parts.indexer(
             index=world.index,
             ledger=world.ledger,
@@ -343,8 +346,10 @@ class Request(Writing):
             owner=f"request {world.number()}",
             deadline=self.deadline,
         )
-        catch_up = parts.catch_up(self.store, world.index, self.indexer, parallel, world.clock)
-        self.packer = parts.packer(world.index, world.packs, recipe, world.clock)
+        bulk = Bulk(self.store, self.indexer, self.packer, parallel, many=FEW)
+        catch_up = parts.catch_up(
+            self.store, world.index, self.indexer, bulk, parallel, world.clock
+        )
         self.search = Search(
             catalog=self.catalog,
             catch_up=catch_up,

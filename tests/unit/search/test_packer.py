@@ -115,6 +115,7 @@ def test_a_fold_that_crashed_at_any_step_leaves_a_right_index() -> None:
 
 def test_a_tail_is_long_from_501_entries_on() -> None:
     world = World()
+    world.many = LONG + 2  # all of them go into the tail
     for number in range(LONG):
         world.put(f"/long/{number}.md", f"note {number}")
     world.put("/short/a.md", "short")

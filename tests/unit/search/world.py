@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from memorybox.deadline import Deadline
 from memorybox.files.model import FileEntry, StoredFile
+from memorybox.search.bulk import MANY, Bulk
 from memorybox.search.catalog import Catalog
 from memorybox.search.catchup import CatchUp
 from memorybox.search.drafts import Drafter
@@ -63,6 +64,7 @@ class World:
         self.packs = InMemoryPackStore(self._step, self.clock)
         self.embedder = HashedEmbedder(self.clock, step=self._step)
         self.leases = LeaseBook()
+        self.many = MANY
         self.splitting = SPLITTING_VERSION
         self._requests = 0
 
@@ -75,7 +77,8 @@ class World:
         deadline = Deadline.after(seconds, self.clock)
         leases = InMemoryLeases(self.leases, deadline, self._step)
         recorder = Recorder(self.files, self.index)
-        catalog = Catalog(self.index, self.packs, recorder)
+        packer = Packer(self.index, self.packs, self.recipe, self.clock, self.many)
+        catalog = Catalog(self.index, self.packs, recorder, packer.shelve)
         parallel = OneAfterAnother()
         indexer = Indexer(
             index=self.index,
@@ -87,8 +90,8 @@ class World:
             owner=f"request {self._requests}",
             deadline=deadline,
         )
-        catch_up = CatchUp(self.files, self.index, indexer, parallel, self.clock)
-        packer = Packer(self.index, self.packs, self.recipe, self.clock)
+        bulk = Bulk(self.files, indexer, packer, parallel, self.many)
+        catch_up = CatchUp(self.files, self.index, indexer, bulk, parallel, self.clock)
         search = Search(
             catalog=catalog,
             catch_up=catch_up,

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from memorybox.search.catchup import CatchUp
     from memorybox.search.model import Recipe
     from memorybox.search.overview import Overview
+    from memorybox.search.packer import Packer
     from memorybox.search.recorder import Recorder
     from memorybox.search.results import IndexOutcome, SearchResult
     from memorybox.search.run import IndexRun
@@ -109,14 +110,13 @@ class Call:
     @cached_property
     def index_run(self) -> IndexRun:
         from memorybox.adapters.aws.leases import DynamoLeases
-        from memorybox.search.packer import Packer
         from memorybox.search.run import IndexRun
 
         return IndexRun(
             catalog=self._catalog,
             catch_up=self._catch_up,
             leases=DynamoLeases(self._session),
-            packer=Packer(self._index, self._packs, self._recipe, self._process.clock),
+            packer=self._packer,
             deadline=self.deadline,
         )
 
@@ -140,6 +140,7 @@ class Call:
 
     @cached_property
     def _catch_up(self) -> CatchUp:
+        from memorybox.search.bulk import Bulk
         from memorybox.search.catchup import CatchUp
         from memorybox.search.drafts import Drafter
         from memorybox.search.indexer import Indexer
@@ -159,9 +160,15 @@ class Call:
             owner=self._session.id,
             deadline=self.deadline,
         )
-        return CatchUp(
-            self._store, self._index, indexer, self._process.threads, self._process.clock
-        )
+        threads = self._process.threads
+        bulk = Bulk(self._store, indexer, self._packer, threads)
+        return CatchUp(self._store, self._index, indexer, bulk, threads, self._process.clock)
+
+    @cached_property
+    def _packer(self) -> Packer:
+        from memorybox.search.packer import Packer
+
+        return Packer(self._index, self._packs, self._recipe, self._process.clock)
 
     @cached_property
     def _recipe(self) -> Recipe:
@@ -181,7 +188,7 @@ class Call:
     def _catalog(self) -> Catalog:
         from memorybox.search.catalog import Catalog
 
-        return Catalog(self._index, self._packs, self.recorder)
+        return Catalog(self._index, self._packs, self.recorder, self._packer.shelve)
 
     @cached_property
     def _store(self) -> DropboxFileStore:

@@ -1,5 +1,6 @@
 """What was written lately and by which client, for the owner of the notes to see."""
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -44,6 +45,9 @@ class JournalledFiles:
 
     def read(self, ref: FileRef, at_most: int) -> StoredFile:
         return self.store.read(ref, at_most)
+
+    def contents(self, location: str, wanted: Collection[str], at_most: int) -> Mapping[str, bytes]:
+        return self.store.contents(location, wanted, at_most)
 
     def create(self, ref: FileRef, data: bytes) -> FileEntry:
         entry = self.store.create(ref, data)

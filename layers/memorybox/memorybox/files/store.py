@@ -1,5 +1,6 @@
 """The port to where the files are."""
 
+from collections.abc import Collection, Mapping
 from typing import Protocol
 
 from memorybox.files.model import ChangePage, Cursor, Entry, FileEntry, FileRef, Rev, StoredFile
@@ -26,6 +27,13 @@ class FileStore(Protocol):
         """The file's bytes and metadata from one download. Several threads may read at once.
 
         Raises FileMissing, NotDownloadable, or FileTooLarge if it has more than `at_most` bytes.
+        """
+
+    def contents(self, location: str, wanted: Collection[str], at_most: int) -> Mapping[str, bytes]:
+        """What files below a folder hold, by content_hash, from one download: those of `wanted`.
+
+        The hashes are worked out from the bytes. What Dropbox does not give in one piece of
+        `at_most` bytes is not there. Several threads may read at once.
         """
 
     def create(self, ref: FileRef, data: bytes) -> FileEntry:

@@ -1,17 +1,24 @@
 """The index of an account as it is now, brought up to date with Dropbox."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 
 from memorybox.deadline import Deadline
 from memorybox.errors import MemoryBoxError
 from memorybox.search.model import PackPointer
 from memorybox.search.pack import Pack
-from memorybox.search.recorder import Recorder
+from memorybox.search.recorder import Recorder, Shelved
 from memorybox.search.sections import PackDamaged, PackUnknown
 from memorybox.search.snapshot import Snapshot
-from memorybox.search.store import CursorMoved, IndexState, IndexStore, PackStore
+from memorybox.search.store import (
+    CursorMoved,
+    IndexState,
+    IndexStore,
+    PackStore,
+    Sighting,
+)
 
 
 class PackLost(MemoryBoxError):
@@ -39,6 +46,8 @@ class Catalog:
     index: IndexStore
     packs: PackStore
     recorder: Recorder
+    shelve: Callable[[View, Sequence[Sighting]], Shelved] | None = None
+    """Puts new files, if there are many, into packs."""
 
     def load(self, scope: str | None = None) -> View:
         """What is recorded, whatever happened in Dropbox since, with the packs of the scope."""
@@ -56,7 +65,8 @@ class Catalog:
         while True:
             view = self.load()
             with suppress(CursorMoved):
-                reading = self.recorder.read_on(view.state, view.snapshot, deadline)
+                shelve = self.shelve and partial(self.shelve, view)
+                reading = self.recorder.read_on(view.state, view.snapshot, deadline, shelve)
                 at = reading.cursor
                 if view.state.cursor != at:
                     view = self.load()

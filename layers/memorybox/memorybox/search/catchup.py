@@ -10,6 +10,7 @@ from memorybox.errors import Unavailable
 from memorybox.files.errors import FileMissing, FileTooLarge, NotDownloadable
 from memorybox.files.model import FileRef
 from memorybox.files.store import FileStore
+from memorybox.search.bulk import Bulk
 from memorybox.search.bundles import Work
 from memorybox.search.catalog import View
 from memorybox.search.drafts import Draft
@@ -37,6 +38,7 @@ class CatchUp:
     files: FileStore
     index: IndexStore
     indexer: Indexer
+    bulk: Bulk
     parallel: Parallel
     clock: Clock
 
@@ -69,7 +71,28 @@ class CatchUp:
         Stops when the time is up, or when the view is out of date. Returns what else kept it from
         going on.
         """
-        due = sorted(
+        due = self._ordered(view, scope, first)
+        if self.bulk.worthwhile(view.state, due):
+            if halt := self.bulk.run(view, due):
+                return halt
+            view = self.indexer.catalog.load()
+            due = self._ordered(view, scope, first)
+        vectors: dict[bytes, bytes] = {}
+        at = view.state.cursor
+        with suppress(CursorMoved):
+            for wave in _waves(due, WAVE_REQUESTS * self.indexer.embedder.most_bytes):
+                if self.indexer.is_late:
+                    break
+                # A result is stored in an entry of the tail: a file of a pack gets one.
+                at = self._record([s for s in wave if s.path_lower not in view.state.tail], at)
+                works, halt = self._index(view, wave, vectors)
+                at = self._record(_changed(works), at)
+                if halt:
+                    return halt
+        return None
+
+    def _ordered(self, view: View, scope: str | None, first: Collection[str]) -> list[Seen]:
+        return sorted(
             self.due(view, scope),
             key=lambda seen: (
                 seen.path_lower not in first,
@@ -78,19 +101,6 @@ class CatchUp:
                 seen.path_lower,
             ),
         )
-        vectors: dict[bytes, bytes] = {}
-        with suppress(CursorMoved):
-            # A result is stored in an entry of the tail: a file that only a pack holds gets one.
-            packed = [seen for seen in due if seen.path_lower not in view.state.tail]
-            at = self._record(packed, view.state.cursor)
-            for wave in _waves(due, WAVE_REQUESTS * self.indexer.embedder.most_bytes):
-                if self.indexer.is_late:
-                    break
-                works, halt = self._index(view, wave, vectors)
-                at = self._record(_changed(works), at)
-                if halt:
-                    return halt
-        return None
 
     def _record(self, files: Sequence[Seen], seen_at: StoredCursor) -> StoredCursor:
         return self.index.record(files, seen_at=seen_at) if files else seen_at

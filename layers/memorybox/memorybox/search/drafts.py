@@ -66,12 +66,11 @@ class Drafter:
             places = parts_of(stored.data)
         except UnicodeDecodeError:
             return Skipped(entry.rev, entry.content_hash, SkipReason.NOT_UTF8)
-        path_words = self.lexicon.path_words(entry.path_lower)
         parts = tuple(
             DraftPart(
                 place,
                 identity(self.recipe.model, self.recipe.dims, place.text),
-                plus(self.lexicon.words(place.text), path_words),
+                self.lexicon.words(place.text, entry.path_lower),
             )
             for place in places
         )

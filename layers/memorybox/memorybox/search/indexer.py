@@ -1,7 +1,7 @@
 """Makes files findable: pays for their vectors and stores them, a file at once or many together."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 from memorybox.deadline import Deadline
@@ -33,6 +33,9 @@ from memorybox.search.results import (
     TooLarge,
 )
 from memorybox.search.store import IndexLost, IndexStore
+
+Keep = Callable[[Work, Settled | None, IndexOutcome, Spending | None], IndexOutcome]
+"""Keeps the result of a file, if there is one, and settles what was spent. The outcome after it."""
 
 PATIENCE, GLANCE = 4.0, 0.1
 """Seconds that a writer waits for whoever indexes its file already, and between two looks."""
@@ -105,14 +108,18 @@ class Indexer:
         """The entry of the file, for this run alone; None if another run has it."""
         return self.index.claim(path_lower, owner=self.owner, deadline=self.deadline)
 
-    def index_all(self, works: Sequence[Work], vectors: dict[bytes, bytes]) -> list[IndexOutcome]:
-        """Embed what has no vector in `vectors`, which grows, and store each file when it is whole.
+    def index_all(
+        self, works: Sequence[Work], vectors: dict[bytes, bytes], keep: Keep | None = None
+    ) -> list[IndexOutcome]:
+        """Embed what has no vector in `vectors`, which grows, and keep each file when it is whole.
 
-        The outcomes are in no order.
+        To keep a file is to store it in its entry, unless told otherwise. The outcomes are in no
+        order.
         """
+        keep = keep or self._store
         bundles, twins = bundled(works, vectors, self.embedder.most_bytes)
         paying = [self.parallel.start(partial(self._pay, bundle.texts)) for bundle in bundles]
-        storing: list[Callable[[], IndexOutcome]] = []
+        keeping: list[Callable[[], IndexOutcome]] = []
         again: list[Sequence[Work]] = [[work] for work in twins]
         for bundle, wait in zip(bundles, paying, strict=True):
             paid = wait()
@@ -123,19 +130,18 @@ class Indexer:
                 middle = len(bundle.works) // 2
                 again += [bundle.works[:middle], bundle.works[middle:]]
                 continue
+            spending = paid.spending
             for work in bundle.works:
-                storing.append(self.parallel.start(partial(self._store, work, paid, vectors)))
-                paid = replace(paid, spending=None)  # settled with the first of them
-        outcomes = [wait() for wait in storing]
+                settled, outcome = _verdict(work.draft, paid, vectors)
+                keeping.append(self.parallel.start(partial(keep, work, settled, outcome, spending)))
+                spending = None  # settled with the first of them
+        outcomes = [wait() for wait in keeping]
         for some in again:
-            is_silent = ServiceSilent() in outcomes
-            outcomes += self._leave(some) if is_silent else self.index_all(some, vectors)
+            if ServiceSilent() in outcomes:
+                outcomes += [keep(work, None, ServiceSilent(), None) for work in some]
+            else:
+                outcomes += self.index_all(some, vectors, keep)
         return outcomes
-
-    def _leave(self, works: Sequence[Work]) -> list[IndexOutcome]:
-        for work in works:
-            self.index.unclaim(work.claimed)
-        return [ServiceSilent()] * len(works)
 
     def _pay(self, texts: dict[bytes, str]) -> _Paid:
         """Embed the texts if all of them fit in the budget, else none."""
@@ -150,13 +156,18 @@ class Indexer:
         embedded = embed(self.embedder, texts, self.deadline)
         return _Paid(embedded, Spending(reservation, embedded.used))
 
-    def _store(self, work: Work, paid: _Paid, vectors: Mapping[bytes, bytes]) -> IndexOutcome:
-        settled, outcome = _verdict(work.draft, paid, vectors)
+    def _store(
+        self,
+        work: Work,
+        settled: Settled | None,
+        outcome: IndexOutcome,
+        spending: Spending | None,
+    ) -> IndexOutcome:
         if settled is None:
-            self.index.unclaim(work.claimed, spending=paid.spending)
+            self.index.unclaim(work.claimed, spending=spending)
             return outcome
         try:
-            self.index.store(work.claimed, settled, spending=paid.spending)
+            self.index.store(work.claimed, settled, spending=spending)
         except IndexLost:
             return NoTime()
         return outcome

@@ -6,20 +6,40 @@ index: an object that nobody names, or entries that say what the pack says too.
 """
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from types import MappingProxyType
 
 from memorybox.clock import Clock
 from memorybox.search.catalog import View
-from memorybox.search.model import Indexed, PackPointer, Recipe, TailEntry
+from memorybox.search.model import (
+    Entry,
+    Indexed,
+    PackPointer,
+    Recipe,
+    Seen,
+    Settled,
+    TailEntry,
+)
 from memorybox.search.pack import build_pack
-from memorybox.search.store import IndexStore, PackStore
+from memorybox.search.recorder import Shelved
+from memorybox.search.snapshot import Snapshot
+from memorybox.search.store import IndexStore, PackStore, Sighting
 
 LONG = 500
 """Entries of a tail that is worth folding."""
 
 LARGE = 1_000_000
 """Bytes of a tail that is worth folding: one query reads them with every search."""
+
+MANY = 100
+"""New files of a workspace that are worth a pack at once: more than one step of recording notes."""
+
+SHELVES = 20
+"""Workspaces whose packs are made together."""
+
+NO_RESULTS: Mapping[str, Settled] = MappingProxyType({})
 
 UNNAMED_IS_KEPT = timedelta(days=2)
 
@@ -32,6 +52,7 @@ class Packer:
     packs: PackStore
     recipe: Recipe
     clock: Clock
+    many: int = MANY
 
     def long_tails(self, view: View) -> list[str]:
         """The workspaces whose tails are worth folding; what is due would stay in the tail."""
@@ -44,25 +65,48 @@ class Packer:
                 sizes[entry.workspace] += _size(entry)
         return [name for name in entries if entries[name] > LONG or sizes[name] > LARGE]
 
-    def fold(self, view: View, workspace: str) -> bool:
+    def fold(self, view: View, workspace: str, results: Mapping[str, Settled] = NO_RESULTS) -> bool:
         """Make the next pack of a workspace, and drop from the tail what is in it.
 
-        False if another pack came first.
+        `results`, by path, are those of files that are due; one counts if the file is still at its
+        rev. False if another pack came first.
         """
-        fold = view.snapshot.fold(workspace, self.recipe, self._today())
-        current = view.state.packs.get(workspace)
-        generation = current.generation + 1 if current else 1
-        key = self.packs.add(workspace, generation, build_pack(self.recipe, fold.entries))
-        parts = sum(
-            len(entry.settled.parts) for entry in fold.entries if isinstance(entry.settled, Indexed)
-        )
-        if not self.index.point(
-            PackPointer(workspace, key, generation, files=len(fold.entries), parts=parts)
-        ):
-            self.packs.remove(key)
+        snapshot = self._with(view.snapshot, workspace, results)
+        fold = snapshot.fold(workspace, self.recipe, self._today())
+        pointer = self._add(view, workspace, fold.entries)
+        if not self.index.point(pointer):
+            self.packs.remove(pointer.key)
             return False
-        self.index.forget(fold.folded)
+        self.index.forget(at for at in fold.folded if at.path_lower in view.state.tail)
         return True
+
+    def shelve(self, view: View, sightings: Sequence[Sighting]) -> Shelved:
+        """Make packs in which new files, where there are many, are noted as due.
+
+        They are to be recorded in one step with the rest. A file goes there only if the tail has
+        nothing to say of its path, or of a folder above it: that would hide the row.
+        """
+        if len(sightings) < self.many:
+            return Shelved((), sightings)
+        told = view.state.tail.keys() | set(view.state.unlisted)
+        hiding = told | {sighting.path_lower for sighting in sightings}
+        new: dict[str, list[Seen]] = {}
+        for sighting in sightings:
+            if isinstance(sighting, Seen) and sighting.path_lower not in told:
+                is_plain = hiding.isdisjoint(_folders_of(sighting.path_lower))
+                if is_plain:
+                    new.setdefault(sighting.workspace, []).append(sighting)
+        most = sorted(new, key=lambda workspace: -len(new[workspace]))[:SHELVES]
+        packs, shelved = list[PackPointer](), set[str]()
+        for workspace in most:
+            pack = view.snapshot.packs.get(workspace)
+            files = [s for s in new[workspace] if not pack or pack.table.row(s.path_lower) is None]
+            if len(files) >= self.many:
+                entries = [Entry(seen) for seen in files]
+                entries += view.snapshot.fold(workspace, self.recipe, self._today()).entries
+                packs.append(self._add(view, workspace, entries))
+                shelved |= {seen.path_lower for seen in files}
+        return Shelved(packs, [s for s in sightings if s.path_lower not in shelved])
 
     def sweep(self, view: View) -> None:
         """Drop the packs that no pointer names: those before the last, and what a crash left.
@@ -72,8 +116,35 @@ class Packer:
         named = {pointer.key for pointer in view.state.packs.values()}
         self.packs.prune(named, before=self.clock.now() - UNNAMED_IS_KEPT)
 
+    def _add(self, view: View, workspace: str, entries: Sequence[Entry]) -> PackPointer:
+        current = view.state.packs.get(workspace)
+        generation = current.generation + 1 if current else 1
+        key = self.packs.add(workspace, generation, build_pack(self.recipe, entries))
+        parts = sum(len(e.settled.parts) for e in entries if isinstance(e.settled, Indexed))
+        return PackPointer(workspace, key, generation, files=len(entries), parts=parts)
+
+    def _with(self, snapshot: Snapshot, workspace: str, results: Mapping[str, Settled]) -> Snapshot:
+        """The snapshot as if the tail held the results."""
+        if not results:
+            return snapshot
+        tail = dict(snapshot.tail)
+        for seen in snapshot.due(self.recipe, self._today(), workspace):
+            path, settled = seen.path_lower, results.get(seen.path_lower)
+            if settled and settled.rev == seen.rev:
+                at = tail.get(path) or TailEntry(path, version=0)
+                tail[path] = replace(at, seen=seen, settled=settled)
+        return Snapshot(tail, snapshot.packs)
+
     def _today(self) -> date:
         return self.clock.now().date()
+
+
+def _folders_of(path_lower: str) -> Iterator[str]:
+    """The paths of the folders above it."""
+    end = path_lower.rfind("/")
+    while end > 0:
+        yield path_lower[:end]
+        end = path_lower.rfind("/", 0, end)
 
 
 def _size(entry: TailEntry) -> int:

@@ -7,12 +7,13 @@ stop at any page, and whoever comes next goes on from there.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from memorybox.deadline import Deadline
+from memorybox.errors import Unavailable
 from memorybox.files.errors import CursorReset
 from memorybox.files.listing import folder_names, spelt
 from memorybox.files.model import (
@@ -24,7 +25,7 @@ from memorybox.files.model import (
     is_note_path,
 )
 from memorybox.files.store import FileStore
-from memorybox.search.model import Entry, Seen
+from memorybox.search.model import Entry, PackPointer, Seen
 from memorybox.search.store import (
     CursorMoved,
     Gone,
@@ -33,6 +34,9 @@ from memorybox.search.store import (
     Sighting,
     StoredCursor,
 )
+
+TOGETHER = 10_000
+"""Sightings that are recorded together, where packs can take them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,17 @@ class Known(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Shelved:
+    """What is to be recorded, some of it by packs that are ready to be pointed to."""
+
+    packs: Sequence[PackPointer]
+    rest: Sequence[Sighting]
+
+
+Shelve = Callable[[Sequence[Sighting]], Shelved]
+
+
+@dataclass(frozen=True, slots=True)
 class Recorder:
     """Keeps the index of one account informed."""
 
@@ -70,22 +85,34 @@ class Recorder:
             with suppress(CursorMoved):
                 return self.read_on(self.index.load(), None, deadline)
 
-    def read_on(self, state: IndexState, known: Known | None, deadline: Deadline) -> Reading:
+    def read_on(
+        self,
+        state: IndexState,
+        known: Known | None,
+        deadline: Deadline,
+        shelve: Shelve | None = None,
+    ) -> Reading:
         """Record the changes since the cursor of `state` until there are no more, or no time.
 
-        `known` is from the same moment. Nothing is stored if nothing changed. Raises CursorMoved.
+        `known` is from the same moment, and so is what `shelve` puts into packs. Nothing is stored
+        if nothing changed. Raises CursorMoved, also when a pack made `state` an old one.
         """
         folder = _Folder(state.tail, known)
         at, paths = state.cursor, dict[str, None]()
         with suppress(_PacksNeeded):
             while not deadline.has_passed:
-                page, is_first = self._page(at.cursor)
-                sightings = folder.apply(page.changes, from_start=is_first)
-                if page.changes or page.has_more or is_first:
-                    at = self.index.record(sightings, seen_at=at, then=page.cursor)
+                read = self._read(folder, at.cursor, deadline, TOGETHER if shelve else 1)
+                sightings = list(read.sightings.values())
+                shelved = shelve(sightings) if shelve else Shelved((), sightings)
+                if read.is_news:
+                    at = self.index.record(
+                        shelved.rest, seen_at=at, then=read.cursor, packs=shelved.packs
+                    )
                 paths |= {s.path_lower: None for s in sightings if isinstance(s, Seen)}
-                if not page.has_more:
+                if not read.has_more:
                     return Reading(tuple(paths), at, is_complete=True)
+                if shelved.packs:
+                    raise CursorMoved
         return Reading(tuple(paths), at, is_complete=False)
 
     def look(self, paths: Iterable[str], seen_at: StoredCursor) -> StoredCursor:
@@ -100,12 +127,45 @@ class Recorder:
         ]
         return self.index.record(sightings, seen_at=seen_at)
 
+    def _read(
+        self, folder: "_Folder", cursor: Cursor | None, deadline: Deadline, most: int
+    ) -> "_Read":
+        """The next pages together: one, and more until there are `most` sightings.
+
+        If a further one cannot be had, those before it count.
+        """
+        page, is_first = self._page(cursor)
+        read = _Read(page.cursor, page.has_more, is_news=is_first)
+        read.add(page, folder.apply(page.changes, from_start=is_first))
+        with suppress(Unavailable):
+            while read.has_more and len(read.sightings) < most and not deadline.has_passed:
+                page, is_first = self._page(read.cursor)
+                read.add(page, folder.apply(page.changes, from_start=is_first))
+        return read
+
     def _page(self, cursor: Cursor | None) -> tuple[ChangePage, bool]:
         """The next changes, and whether they are the first of all."""
         if cursor is not None:
             with suppress(CursorReset):
                 return self.files.changes(cursor), False
         return self.files.changes(None), True
+
+
+@dataclass(slots=True)
+class _Read:
+    """Pages of changes that are recorded together."""
+
+    cursor: Cursor
+    has_more: bool
+    is_news: bool
+    """Whether there is anything to be recorded, be it only the cursor."""
+
+    sightings: dict[str, Sighting] = field(default_factory=dict)
+
+    def add(self, page: ChangePage, sightings: Iterable[Sighting]) -> None:
+        self.cursor, self.has_more = page.cursor, page.has_more
+        self.is_news = self.is_news or bool(page.changes) or page.has_more
+        self.sightings |= {sighting.path_lower: sighting for sighting in sightings}
 
 
 class _PacksNeeded(Exception):

@@ -7,7 +7,7 @@ index made of the file is written by whoever holds the claim on it, and names th
 A file is found while the two halves agree, so late writers, repeats and crashes cost work only.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
@@ -78,12 +78,14 @@ class IndexStore(Protocol):
         *,
         seen_at: StoredCursor,
         then: Cursor | None = None,
+        packs: Sequence[PackPointer] = (),
     ) -> StoredCursor:
         """Note what Dropbox showed, the last sighting of a path counting, and move the cursor.
 
         Results and claims stay as they are. In steps, each of which raises the version of the
-        cursor; the last one moves it to `then`, if given. Raises CursorMoved at the first step
-        that somebody else came before. With a Gone go the Gones of all entries below its path.
+        cursor; the last one moves it to `then`, if given, and makes these packs the current ones.
+        Raises CursorMoved at the first step that somebody else came before, be it with a pack.
+        With a Gone go the Gones of all entries below its path.
         """
 
     def claim(self, path_lower: str, *, owner: str, deadline: Deadline) -> TailEntry | None:

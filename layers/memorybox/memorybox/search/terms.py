@@ -2,11 +2,11 @@
 
 import re
 import unicodedata
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from itertools import pairwise
+from itertools import chain, pairwise
 from struct import pack, unpack
 
 from Stemmer import Stemmer
@@ -27,7 +27,9 @@ MARKS = (
     "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
     "\u0900-\u0963\u0966-\u0dff"
 )
-RUN = re.compile(rf"(?P<glued>[{GLUED}]+)|[^\W_{GLUED}]+(?:[{MARKS}]+[^\W_{GLUED}]*)*")
+RUN = re.compile(rf"[{GLUED}]+|[^\W_{GLUED}]+(?:[{MARKS}]+[^\W_{GLUED}]*)*")
+IS_GLUED = re.compile(rf"[{GLUED}]")
+ASCII_RUN = re.compile(r"[a-z0-9]+")
 
 STOP = frozenset(
     (  # noqa: SIM905 - a quoted list of words is twelve times as long
@@ -38,6 +40,7 @@ STOP = frozenset(
 )
 
 MAX_COUNT, MAX_LENGTH = 0xFF, 0xFFFF
+MOST_KNOWN = 50_000  # words whose numbers are kept
 
 # Its cache would be shared by threads and is not locked; without one it is fast enough.
 _english = Stemmer("english", 0)
@@ -49,12 +52,26 @@ def terms(text: str) -> Iterator[str]:
     Folded by NFKC and case. Scripts without blanks give overlapping pairs of characters, all others
     words; English ones without stop words and as their Snowball stems.
     """
-    for run in RUN.finditer(unicodedata.normalize("NFKC", text).casefold()):
-        word = run[0]
-        if run["glued"]:
-            yield from map("".join, pairwise(word)) if word[1:] else word
-        elif word not in STOP:
-            yield _english.stemWord(word) if word.isascii() else word
+    return chain.from_iterable(map(_terms_of, _runs(text)))
+
+
+def _runs(text: str) -> list[str]:
+    """The words, and the stretches of scripts without blanks. Most lines are ASCII: a short way."""
+    runs: list[str] = []
+    for line in text.split("\n"):
+        if line.isascii():
+            runs += ASCII_RUN.findall(line.lower())
+        else:
+            runs += RUN.findall(unicodedata.normalize("NFKC", line).casefold())
+    return runs
+
+
+def _terms_of(run: str) -> Sequence[str]:
+    if IS_GLUED.match(run):
+        return [*map("".join, pairwise(run))] if run[1:] else [run]
+    if run in STOP:
+        return ()
+    return [_english.stemWord(run) if run.isascii() else run]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,23 +79,33 @@ class Lexicon:
     """Turns terms into numbers that say nothing without the account's key."""
 
     key: bytes = field(repr=False)
+    _known: dict[str, Sequence[int]] = field(default_factory=dict, repr=False, compare=False)
 
-    def words(self, text: str) -> Words:
-        return self._count(terms(text))
+    def words(self, text: str, path_lower: str = "") -> Words:
+        """The words of a text, and those of the path of its file: each of its parts has them."""
+        runs = _runs(text) + _runs(path_lower.removesuffix(".md"))
+        counts: defaultdict[int, int] = defaultdict(int)
+        for run, count in Counter(runs).items():
+            for number in self._numbers_of(run):
+                counts[number] += count
+        return _words(counts, sum(counts.values()))
 
     def path_words(self, path_lower: str) -> Words:
-        """The words of workspace, folders and name. Every part of the file has them too."""
-        return self._count(terms(path_lower.removesuffix(".md")))
+        """The words of workspace, folders and name."""
+        return self.words("", path_lower)
 
     def numbers(self, query: str) -> tuple[int, ...]:
         """The distinct terms of a query, ascending."""
         return tuple(sorted({self._number(term) for term in terms(query)}))
 
-    def _count(self, found: Iterator[str]) -> Words:
-        counts: Counter[int] = Counter()
-        for term, count in Counter(found).items():
-            counts[self._number(term)] += count
-        return _words(counts, counts.total())
+    def _numbers_of(self, run: str) -> Sequence[int]:
+        """The numbers of its terms. Few words make up most of a text, so they are kept."""
+        numbers = self._known.get(run)
+        if numbers is None:
+            numbers = tuple(map(self._number, _terms_of(run)))
+            if len(numbers) <= 1 and len(self._known) < MOST_KNOWN:
+                self._known[run] = numbers
+        return numbers
 
     def _number(self, term: str) -> int:
         return int.from_bytes(
@@ -96,11 +123,14 @@ def minus(whole: Words, taken: Words) -> Words:
     return _words(_counts(whole) - _counts(taken), whole.length - taken.length)
 
 
-def _words(counts: Counter[int], length: int) -> Words:
+def _words(counts: Mapping[int, int], length: int) -> Words:
     numbers = sorted(counts)
+    times = [counts[number] for number in numbers]
     return Words(
         terms=pack(f"<{len(numbers)}I", *numbers),
-        counts=bytes(min(counts[number], MAX_COUNT) for number in numbers),
+        counts=bytes(min(each, MAX_COUNT) for each in times)
+        if length > MAX_COUNT
+        else bytes(times),
         length=min(length, MAX_LENGTH),
     )
 

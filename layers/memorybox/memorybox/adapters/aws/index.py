@@ -63,13 +63,20 @@ class DynamoIndexStore:
         raise StorageSilent
 
     def record(
-        self, sightings: Iterable[Sighting], *, seen_at: StoredCursor, then: Cursor | None = None
+        self,
+        sightings: Iterable[Sighting],
+        *,
+        seen_at: StoredCursor,
+        then: Cursor | None = None,
+        packs: Sequence[PackPointer] = (),
     ) -> StoredCursor:
         latest = list({sighting.path_lower: sighting for sighting in sightings}.values())
-        while len(latest) > _TOGETHER:
-            chunk, latest = latest[:_TOGETHER], latest[_TOGETHER:]
-            seen_at = self._note(chunk, seen_at=seen_at, then=seen_at.cursor)
-        return self._note(latest, seen_at=seen_at, then=then or seen_at.cursor)
+        notes, together = list(map(self._noting, latest)), _TOGETHER - len(packs)
+        while len(notes) > together:
+            chunk, notes = notes[:together], notes[together:]
+            seen_at = self._step(chunk, seen_at=seen_at, then=seen_at.cursor)
+        notes += map(self._pointing, packs)
+        return self._step(notes, seen_at=seen_at, then=then or seen_at.cursor)
 
     def discard(self, pointer: PackPointer, *, seen_at: StoredCursor) -> StoredCursor:
         moved = StoredCursor(None, seen_at.version + 1)
@@ -120,14 +127,11 @@ class DynamoIndexStore:
         self._commit([freeing], spending)
 
     def point(self, pointer: PackPointer) -> bool:
-        item = {**self._session.key(keys.pack(pointer.workspace)), **pointer_map(pointer)}
-        follows = "generation = :before"
-        if pointer.generation == 1:
-            follows += " OR attribute_not_exists(generation)"
         try:
-            self._session.apply(put(item, follows, before=pointer.generation - 1))
+            self._session.apply(self._pointing(pointer))
         except ConditionFailed as failed:
-            return failed.item == item  # its key is random, so it is our own answer that was lost
+            # Its key is random, so if it is there, it is our own answer that was lost.
+            return failed.item == self._pointed(pointer)
         return True
 
     def forget(self, entries: Iterable[TailEntry]) -> None:
@@ -144,12 +148,21 @@ class DynamoIndexStore:
     def _key(self, path_lower: str) -> Item:
         return self._session.key(keys.file(path_lower))
 
-    def _note(
-        self, sightings: Sequence[Sighting], *, seen_at: StoredCursor, then: Cursor | None
+    def _pointed(self, pointer: PackPointer) -> Item:
+        return {**self._session.key(keys.pack(pointer.workspace)), **pointer_map(pointer)}
+
+    def _pointing(self, pointer: PackPointer) -> Write:
+        follows = "generation = :before"
+        if pointer.generation == 1:
+            follows += " OR attribute_not_exists(generation)"
+        return put(self._pointed(pointer), follows, before=pointer.generation - 1)
+
+    def _step(
+        self, writes: Sequence[Write], *, seen_at: StoredCursor, then: Cursor | None
     ) -> StoredCursor:
         moved = StoredCursor(then, seen_at.version + 1)
         try:
-            self._session.transact(self._moving(seen_at, moved), *map(self._noting, sightings))
+            self._session.transact(self._moving(seen_at, moved), *writes)
         except Cancelled:
             raise CursorMoved from None
         return moved

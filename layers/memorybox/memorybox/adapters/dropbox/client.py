@@ -78,6 +78,14 @@ class Client:
         """
         return self._result(call, (NotDone,), share=0.5)
 
+    def attempt(self, call: Callable[[Api], T]) -> T:
+        """The result of a reading call that others can stand in for.
+
+        It has half of the time that is left, and is not made again if it may have been worked on:
+        then raises Unanswered.
+        """
+        return self._result(call, (NotDone,), share=0.5)
+
     def pause(self, attempt: int) -> bool:
         """Wait before the next attempt, longer each time; False if there is no time for it."""
         return self._wait(self.random() * min(_LONGEST_WAIT, _FIRST_WAIT * 2**attempt))

@@ -1,7 +1,7 @@
 """The files of one account, in its app folder on Dropbox."""
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +10,8 @@ from memorybox.adapters.dropbox.client import Api, Client
 from memorybox.adapters.dropbox.commits import CONFLICT, Upload, history
 from memorybox.adapters.dropbox.errors import Declined, Unanswered
 from memorybox.adapters.dropbox.metadata import change, file_entry
-from memorybox.adapters.dropbox.session import read_body
+from memorybox.adapters.dropbox.session import TooLong, read_body
+from memorybox.adapters.dropbox.zips import members
 from memorybox.errors import MemoryBoxError
 from memorybox.files.errors import (
     CursorReset,
@@ -42,6 +43,9 @@ from memorybox.files.model import (
     Rev,
     StoredFile,
 )
+
+PAGE = 2_000
+"""Entries of a page of a listing: the most that Dropbox gives."""
 
 _BEFORE_ALL = Cursor("")
 """The cursor of an app folder that does not exist: Dropbox gives none for it."""
@@ -85,6 +89,13 @@ class DropboxFileStore:
                 case ("path", "restricted_content") | ("unsupported_file",):
                     raise NotDownloadable(ref) from declined
             raise DropboxSilent from declined
+
+    def contents(self, location: str, wanted: Collection[str], at_most: int) -> Mapping[str, bytes]:
+        try:
+            archive = self.client.attempt(lambda api: self._download_zip(api, location, at_most))
+        except (Declined, Unanswered, DropboxSilent, TooLong):
+            return {}
+        return members(archive, wanted)
 
     def create(self, ref: FileRef, data: bytes) -> FileEntry:
         try:
@@ -136,7 +147,9 @@ class DropboxFileStore:
     def _list(self, location: str) -> ChangePage:
         try:
             return _page(
-                self.client.read(lambda api: api.files_list_folder(location, recursive=True))
+                self.client.read(
+                    lambda api: api.files_list_folder(location, recursive=True, limit=PAGE)
+                )
             )
         except Declined as declined:
             match declined.tags:
@@ -165,6 +178,11 @@ class DropboxFileStore:
         if content_hash(data) != entry.content_hash:
             raise Unanswered
         return StoredFile(entry, data)
+
+    def _download_zip(self, api: Api, location: str, at_most: int) -> bytes:
+        _, response = api.files_download_zip(location)
+        with closing(response):
+            return read_body(response, self.client.deadline.remaining() / 2, at_most)
 
     def _upload(self, ref: FileRef, data: bytes, base: Rev | None) -> FileEntry:
         entry = Upload(self.client, ref, data, base).commit()

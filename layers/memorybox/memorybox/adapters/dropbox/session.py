@@ -3,6 +3,7 @@
 import time
 from http.cookiejar import DefaultCookiePolicy
 from io import BytesIO
+from math import inf
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -46,15 +47,22 @@ def new_session(base_url: str | None = None) -> requests.Session:
     return session
 
 
-def read_body(response: requests.Response, seconds: float) -> bytes:
-    """The whole body, read in `seconds` at most; requests itself limits each packet only.
+class TooLong(Exception):
+    """The answer has more bytes than are worth reading."""
 
-    Raises requests.ReadTimeout, or an error of urllib3 for a body that breaks off.
+
+def read_body(response: requests.Response, seconds: float, at_most: float = inf) -> bytes:
+    """The whole body, read in `seconds`; requests itself limits each packet only.
+
+    Raises TooLong, requests.ReadTimeout, or an error of urllib3 for a body that breaks off.
     """
     end = time.monotonic() + seconds
     body = bytearray()
     while chunk := response.raw.read1(_CHUNK, decode_content=True):
         body += chunk
+        if len(body) > at_most:
+            response.close()
+            raise TooLong
         if time.monotonic() > end:
             response.close()
             raise requests.ReadTimeout
