@@ -12,12 +12,18 @@ from memorybox.adapters.dropbox.client import Api
 from memorybox.adapters.dropbox.commits import Upload
 from memorybox.adapters.dropbox.errors import NotDone, Unanswered
 from memorybox.adapters.dropbox.files import DropboxFileStore
+from memorybox.deadline import Deadline
 from memorybox.files.commands import Attempt, Command, Standing
 from memorybox.files.errors import FileBusy, FileChanged, FileExists, OutcomeUnknown
 from memorybox.files.model import FileEntry, FileRef, Rev, StoredFile
 from memorybox.files.service import Files, Note
+from memorybox.oauth.errors import OAuthError
+from memorybox.oauth.model import Client, Grant
+from memorybox.oauth.opaque import digest
+from memorybox.oauth.parameters import Parameters
+from memorybox.oauth.tokens import Tokens
 from memorybox.search.budget import BudgetSpent, Reservation, Spending, month_of
-from memorybox.search.catalog import View
+from memorybox.search.catalog import Catalog, View
 from memorybox.search.indexer import Indexer
 from memorybox.search.model import PackPointer, Seen, Settled, TailEntry
 from memorybox.search.packer import NO_RESULTS
@@ -176,6 +182,13 @@ class _Nobody:
         return self._known and self._known.entry(path_lower)
 
 
+class EdgeTriggered(Catalog):
+    """What no webhook told of is not looked for."""
+
+    def catch_up(self, deadline: Deadline) -> View:
+        return replace(self.load(), is_complete=True)
+
+
 class NoCompareAndSwap(InMemoryIndexStore):
     """Whoever comes last stores, at the rev that was seen: the entry was his when he read it."""
 
@@ -256,6 +269,69 @@ class ForgetsLostAnswers(InMemoryBudgetLedger):
         super().settle_within(free)
 
 
+# Signing in
+
+
+class StrictRotation(Tokens):
+    """A refresh token is good once. Who did not hear the answer is out."""
+
+    def _refreshable(self, client: Client, token: str) -> Grant:
+        grant = super()._refreshable(client, token)
+        if grant.refresh[digest(token)] is not None:
+            self.grants.end(grant.id)
+            raise OAuthError("invalid_grant", "used token came back")
+        return grant
+
+
+class ForgivesForEver(Tokens):
+    """A refresh token that was used stays good however late it comes back."""
+
+    def _refreshable(self, client: Client, token: str) -> Grant:
+        grant = self._named_by(token)
+        is_known = grant is not None and digest(token) in grant.refresh
+        return grant if grant and is_known else super()._refreshable(client, token)
+
+
+class RefusesThatTokenAlone(Tokens):
+    """A token that comes back late is refused, and its family lives on."""
+
+    def _refreshable(self, client: Client, token: str) -> Grant:
+        return Tokens._refreshable(_endless(self), client, token)  # noqa: SLF001 - a wrong variant
+
+
+class RefusesThatCodeAlone(Tokens):
+    """A code that comes back is refused, and what it gave first stays good."""
+
+    def _exchanged(self, client: Client, form: Parameters) -> Mapping[str, object]:
+        return Tokens._exchanged(_endless(self), client, form)  # noqa: SLF001 - a wrong variant
+
+
+def _endless(tokens: Tokens) -> Tokens:
+    grants: Any = _Endless(tokens.grants)
+    return replace(tokens, grants=grants)
+
+
+class _Endless:
+    """Grants that cannot be ended."""
+
+    def __init__(self, grants: Any) -> None:
+        self._grants = grants
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._grants, name)
+
+    def end(self, grant_id: str) -> None:
+        """Nothing ends."""
+
+
+SIGN_IN: dict[str, type[Tokens]] = {
+    "strict rotation": StrictRotation,
+    "a used token stays good": ForgivesForEver,
+    "a token that comes back ends nothing": RefusesThatTokenAlone,
+    "a code that comes back ends nothing": RefusesThatCodeAlone,
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Planted:
     """A fault, and in which histories it is looked for."""
@@ -277,6 +353,7 @@ PLANTED: dict[str, Planted] = {
     "a repeat does not wait": Planted(Parts(commands=RunsTwice)),
     "the cursor moves before the work": Planted(Parts(recorder=CursorBeforeWork)),
     "a new listing forgets nobody": Planted(Parts(recorder=ListingForgetsNobody)),
+    "only what a webhook told of is known": Planted(Parts(catalog=EdgeTriggered)),
     "no compare-and-swap on entries": Planted(Parts(index=NoCompareAndSwap)),
     "no compare-and-swap on packs": Planted(Parts(index=PackInPlaceOfPack), draw_folds),
     "a fold drops what changed": Planted(Parts(index=ForgetsWhatChanged), draw_folds),

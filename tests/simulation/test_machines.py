@@ -3,17 +3,25 @@
 from collections.abc import Callable, Mapping
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 from local.dropbox.paths import lower
 from memorybox.errors import MemoryBoxError
 from memorybox.mcp.toolset import ToolResult
 from memorybox.oauth import grants
-from memorybox.oauth.errors import Unauthorized
+from memorybox.oauth.errors import OAuthError, Unauthorized
+from memorybox.oauth.tokens import Tokens
 from tests.simulation.history import rev_of
 from tests.simulation.plan import Plan
+from tests.simulation.planted import SIGN_IN
 from tests.simulation.world import PRODUCT, World
 from tests.unit.oauth.server import Server, refused
 
@@ -137,9 +145,11 @@ def key(place: tuple[str, str]) -> str:
 class SignIn(RuleBasedStateMachine):
     """A client who loses answers, while old tokens and codes come back from wherever they were."""
 
+    tokens: type[Tokens] = Tokens
+
     def __init__(self) -> None:
         super().__init__()
-        self.server = Server()
+        self.server = Server(tokens=self.tokens)
         self.begin()
 
     def begin(self) -> None:
@@ -208,3 +218,11 @@ TestNotes = Notes.TestCase
 TestNotes.settings = QUICK
 TestSignIn = SignIn.TestCase
 TestSignIn.settings = QUICK
+
+
+@pytest.mark.parametrize("planted", SIGN_IN.values(), ids=SIGN_IN)
+def test_a_fault_planted_in_the_sign_in_is_caught(planted: type[Tokens]) -> None:
+    wrong = type("Wrong", (SignIn,), {"tokens": planted})
+
+    with pytest.raises((AssertionError, OAuthError, pytest.fail.Exception)):
+        run_state_machine_as_test(wrong, settings=settings(QUICK, phases=[Phase.generate]))

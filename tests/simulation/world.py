@@ -98,6 +98,7 @@ class Parts:
     index: type[InMemoryIndexStore] = InMemoryIndexStore
     ledger: type[InMemoryBudgetLedger] = InMemoryBudgetLedger
     recorder: type[Recorder] = Recorder
+    catalog: type[Catalog] = Catalog
     drafter: type[Drafter] = Drafter
     indexer: type[Indexer] = Indexer
     catch_up: type[CatchUp] = CatchUp
@@ -335,7 +336,7 @@ class Request(Writing):
         recipe = Recipe(world.embedder.model, world.embedder.dims, SPLITTING_VERSION, TERMS_VERSION)
         self.recorder = parts.recorder(self.store, world.index)
         self.packer = parts.packer(world.index, world.packs, recipe, world.clock, FEW)
-        self.catalog = Catalog(world.index, world.packs, self.recorder, self.packer.shelve)
+        self.catalog = parts.catalog(world.index, world.packs, self.recorder, self.packer.shelve)
         self.indexer = parts.indexer(
             index=world.index,
             ledger=world.ledger,

@@ -42,7 +42,12 @@ OTHER = Client("client_2", "Other", (CALLBACK,), Origin.REGISTERED)
 class Server:
     """`CLIENT` and `OTHER` are known, and codes can be had without a browser."""
 
-    def __init__(self, documents: InMemoryClientDocuments | None = None) -> None:
+    def __init__(
+        self,
+        documents: InMemoryClientDocuments | None = None,
+        *,
+        tokens: type[Tokens] = Tokens,
+    ) -> None:
         self.clock = FakeClock()
         self.outage = Outage()
         self.client_store = InMemoryClientStore(self.outage)
@@ -62,7 +67,7 @@ class Server:
                 "Too many programs have registered today.",
             ),
         )
-        self.tokens = Tokens(
+        self.tokens = tokens(
             issuer=ISSUER,
             clients=self.clients,
             codes=self.codes,
