@@ -43,6 +43,12 @@ HISTORIES = {
         faults=(Fault(0, 2, Trouble.CRASH),),
         is_indexed=False,
     ),
+    "an answer comes after 25 s because our own storage hangs when it is nearly time": Plan(
+        seed=1,
+        acts=((0, Say("append", PLAN, "- 0\n")), (1, Say("append", PLAN, "- 1\n", is_named=True))),
+        faults=(Fault(0, 2, Trouble.CRASH), Fault(1, 61, Trouble.HANG)),
+        is_indexed=False,
+    ),
 }
 
 
