@@ -37,8 +37,8 @@ test: setup ## All tests (ARGS="tests/unit" for some)
 e2e: setup ## Only the tests that drive the whole product with official clients
 	$(BIN)/python -m pytest tests/e2e $(ARGS)
 
-simulate: setup ## 100,000 simulated histories, and every planted fault (HISTORIES=...)
-	HISTORIES=$(or $(HISTORIES),100000) $(BIN)/python -m pytest tests/simulation -s $(ARGS)
+simulate: setup ## 100,000 simulated histories, two days with 10,000 notes, and every planted fault (HISTORIES=... NOTES=...)
+	HISTORIES=$(or $(HISTORIES),100000) NOTES=$(or $(NOTES),10000) $(BIN)/python -m pytest tests/simulation -s $(ARGS)
 
 soak: setup ## Simulated histories that no run had, for an hour (SECONDS=...)
 	$(BIN)/python -m tests.simulation.rig --seconds $(or $(SECONDS),3600)
