@@ -198,17 +198,6 @@ def test_a_failed_call_is_tried_again_only_while_there_is_time() -> None:
             session.get("account")
 
 
-def test_nothing_rides_behind_a_request_that_is_over() -> None:
-    clock = FakeClock()
-    with hanging() as (clients, visits):
-        session = Session(clients.dynamodb, "memory", ALICE, Deadline.after(1, clock))
-        session.ride("lease", update(session.key("lease"), "REMOVE holder"))
-        clock.sleep(1)
-        session.close()
-
-    assert visits == []
-
-
 def test_a_fault_of_our_own_is_not_hidden_as_silence() -> None:
     with answering(INVALID) as clients, pytest.raises(ClientError):
         transact(session_of(clients))
