@@ -61,7 +61,7 @@ destroy: $(VENV)/.ready ## Delete what was deployed, but nothing that people rel
 	@$(BIN)/python -m deploy.destroy $(ARGS)
 
 e2e-stack: setup ## The end-to-end tests on the template itself, deployed onto the emulator of AWS
-	$(BIN)/python -m pytest tests/e2e --stack --ignore tests/e2e/test_killed_workers.py -k "not restart" $(ARGS)
+	$(BIN)/python -m pytest tests/e2e --stack --ignore tests/e2e/test_killed_workers.py --ignore tests/e2e/test_bad_network.py -k "not restart" $(ARGS)
 
 sbom: build ## List what is shipped and under which licences, and write .aws-sam/sbom.json
 	@$(BIN)/python -m deploy.sbom

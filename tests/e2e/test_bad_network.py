@@ -15,7 +15,6 @@ from pathlib import Path
 from random import Random
 from threading import Event
 
-import boto3
 import pytest
 import requests
 
@@ -31,9 +30,6 @@ SEED = int(os.environ.get("STORM_SEED", "1"))
 IS_LONG = SECONDS >= 60
 LONGEST = 40.0 if IS_LONG else 1.0
 """Seconds that a fault may take: in a long storm more than any deadline."""
-
-LONGEST_OF_AWS = min(LONGEST, 2.5)
-"""Less than its timeout: what docs/reliability.md says of a DynamoDB that hangs is no news."""
 
 SHARE = 0.15
 SHARE_OF_AWS = 0.03
@@ -69,7 +65,7 @@ def storm(tmp_path: Path) -> Iterator[Storm]:
     with ExitStack() as running:
         networks = [
             Network(lambda: product.dropbox.base_url, Weather(SEED, SHARE, LONGEST)),
-            Network(lambda: product.aws.endpoint, Weather(SEED + 1, SHARE_OF_AWS, LONGEST_OF_AWS)),
+            Network(lambda: product.aws.endpoint, Weather(SEED + 1, SHARE_OF_AWS, LONGEST)),
             Network(lambda: product.embeddings.url, Weather(SEED + 2, SHARE, LONGEST)),
         ]
         dropbox, aws, embeddings = (running.enter_context(network) for network in networks)
@@ -83,10 +79,7 @@ def storm(tmp_path: Path) -> Iterator[Storm]:
             tmp_path / "box", tmp_path / "state", model="hashed", environment=environment
         )
         product = running.enter_context(Product(options, say=lambda _: None))
-        sqs = boto3.client("sqs", **product.aws.connection)
-        sqs.set_queue_attributes(  # what was not finished comes back while the test runs
-            QueueUrl=product.aws.queue_url, Attributes={"VisibilityTimeout": str(BACK_AFTER)}
-        )
+        inside.come_back_after(product, BACK_AFTER)
         yield Storm(product, tuple(networks))
 
 

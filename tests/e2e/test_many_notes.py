@@ -47,6 +47,7 @@ def product(tmp_path: Path) -> Iterator[Product]:
         tmp_path / "box", tmp_path / "state", model="wordllama", environment=UNLIMITED
     )
     with Product(options, say=lambda _: None) as product:
+        inside.come_back_after(product, 60)
         yield product
 
 

@@ -54,6 +54,14 @@ def messages(product: Product) -> int:
     return sum(int(many) for name, many in counts if name.startswith("ApproximateNumberOf"))
 
 
+def come_back_after(product: Product, seconds: int) -> None:
+    """Let messages that were not finished come back so soon, while a test still runs."""
+    sqs = boto3.client("sqs", **product.aws.connection)
+    sqs.set_queue_attributes(
+        QueueUrl=product.aws.queue_url, Attributes={"VisibilityTimeout": str(seconds)}
+    )
+
+
 def waits_for(holds: Callable[[], bool], seconds: float = PATIENCE) -> bool:
     end = time.monotonic() + seconds
     while not (held := holds()) and time.monotonic() < end:
