@@ -40,10 +40,12 @@ e2e: setup ## Only the tests that drive the whole product with official clients
 simulate: setup ## 100,000 simulated histories, two days with 10,000 notes, and every planted fault (HISTORIES=... NOTES=...)
 	HISTORIES=$(or $(HISTORIES),100000) NOTES=$(or $(NOTES),10000) $(BIN)/python -m pytest tests/simulation -s $(ARGS)
 
-soak: setup ## Simulated histories that no run had, for an hour (SECONDS=...)
+soak: setup ## Simulated histories that no run had, for an hour, a bad network for ten minutes, 10,000 notes (SECONDS=... STORM_SECONDS=...)
 	$(BIN)/python -m tests.simulation.rig --seconds $(or $(SECONDS),3600)
+	STORM_SECONDS=$(or $(STORM_SECONDS),600) $(BIN)/python -m pytest -s tests/e2e/test_bad_network.py
+	$(BIN)/python -m pytest -m soak
 
-bench: setup ## Measure: counts per tool, import cost, search (DATA=folder of public sets, for quality)
+bench: setup ## Measure: counts per tool, import cost, search (DATA=folder of public sets, for quality); `python -m bench.load` for load
 	$(BIN)/python -m bench $(if $(DATA),--data $(DATA))
 
 build: $(VENV)/.ready .venv-sam/.ready ## Build layers and functions for Lambda (arm64, Python 3.13), without Docker
@@ -59,7 +61,7 @@ destroy: $(VENV)/.ready ## Delete what was deployed, but nothing that people rel
 	@$(BIN)/python -m deploy.destroy $(ARGS)
 
 e2e-stack: setup ## The end-to-end tests on the template itself, deployed onto the emulator of AWS
-	$(BIN)/python -m pytest tests/e2e --stack --ignore tests/e2e/test_killed_workers.py -k "not restart" $(ARGS)
+	$(BIN)/python -m pytest tests/e2e --stack --ignore tests/e2e/test_killed_workers.py --ignore tests/e2e/test_bad_network.py -k "not restart" $(ARGS)
 
 sbom: build ## List what is shipped and under which licences, and write .aws-sam/sbom.json
 	@$(BIN)/python -m deploy.sbom

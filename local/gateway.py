@@ -1,4 +1,4 @@
-"""An HTTP API in front of functions: routes, limits, conversion both ways."""
+"""An HTTP API in front of functions: routes, limits, throttling, conversion both ways."""
 
 import asyncio
 import socket
@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from http import HTTPStatus
+from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 from uuid import uuid4
 
@@ -26,6 +27,7 @@ from local.payload import (
     to_response,
 )
 from local.runtime_api import Failed
+from local.throttle import Limit, Throttle
 
 Invoke: TypeAlias = Callable[[object], object]
 """Answers an event or raises Failed."""
@@ -33,6 +35,7 @@ Invoke: TypeAlias = Callable[[object], object]
 _Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
 _Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
+_NO_LIMITS: Final[Mapping[str, Limit]] = MappingProxyType({})
 _WAITING: Final = 128  # requests that may wait for a worker
 _TOO_LARGE: Final = HttpResponse.message(
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "Request Entity Too Large"
@@ -53,6 +56,7 @@ class Gateway:
     """Serves `routes` on loopback from `start` to `stop`.
 
     `routes` maps `METHOD /path` and `$default` to functions. `on_access` hears of each request.
+    `limits` are those of local/throttle.py, by route; without any, nothing is throttled.
     """
 
     def __init__(
@@ -61,7 +65,9 @@ class Gateway:
         on_access: Callable[[Access], None],
         port: int = 0,
         timeout: float = 30.0,
+        limits: Mapping[str, Limit] = _NO_LIMITS,
     ) -> None:
+        self._throttle = Throttle(limits)
         self._routes = routes
         self._on_access = on_access
         self._timeout = timeout
@@ -117,11 +123,8 @@ class Gateway:
         )
 
     async def _answer(self, request: HttpRequest, route: str) -> HttpResponse:
-        if head_size(request) > MAX_HEAD:
-            status = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
-            return HttpResponse.message(status, "Request Header Fields Too Large")
-        if len(request.body) > MAX_BODY:
-            return _TOO_LARGE
+        if refusal := self._refusal(request):
+            return refusal
         request_id = str(uuid4())
         event = to_event(request, route, request_id, datetime.now(UTC))
         answering = asyncio.get_running_loop().run_in_executor(
@@ -136,6 +139,15 @@ class Gateway:
         except Failed:
             status = HTTPStatus.INTERNAL_SERVER_ERROR
             return HttpResponse.message(status, "Internal Server Error")
+
+    def _refusal(self, request: HttpRequest) -> HttpResponse | None:
+        """The answer to a request that reaches no function."""
+        if not self._throttle.admits(request.method, request.path, time.monotonic()):
+            return HttpResponse.message(HTTPStatus.TOO_MANY_REQUESTS, "Too Many Requests")
+        if head_size(request) > MAX_HEAD:
+            status = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
+            return HttpResponse.message(status, "Request Header Fields Too Large")
+        return _TOO_LARGE if len(request.body) > MAX_BODY else None
 
 
 async def _request(scope: Mapping[str, Any], receive: _Receive) -> HttpRequest | None:

@@ -22,6 +22,7 @@ from local.lambdas import Function, Settings
 from local.openai import EmbeddingsServer
 from local.processes import Sink, into
 from local.queue import Poller
+from local.throttle import TEMPLATE
 
 _ROOT: Final = Path(__file__).parent.parent
 _TIMEOUTS: Final = {"mcp": 30.0, "webhook": 9.0, "indexer": 120.0}  # seconds, as in the template
@@ -46,6 +47,8 @@ class Options:
     functions: Path = _ROOT / "functions"
     environment: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     """What else the functions find in their environment."""
+    is_throttled: bool = False
+    """Whether the gateway lets through no more than the template's would."""
 
 
 class Product:
@@ -181,6 +184,7 @@ class Product:
             },
             lambda access: self._say(lines.access(access)),
             self._port,
+            limits=TEMPLATE if self.options.is_throttled else {},
         )
         self.gateway.start()
         self._running.callback(self.gateway.stop)

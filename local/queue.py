@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Final
@@ -78,7 +79,9 @@ class Poller:
                 self._stopping.wait(_WAIT)  # the queue is not there: it may come back
                 continue
             if messages := received.get("Messages"):
-                self._hand_over(messages)
+                # What could not be said to the queue comes back by itself.
+                with suppress(BotoCoreError, ClientError):
+                    self._hand_over(messages)
 
     def _hand_over(self, messages: Sequence["MessageTypeDef"]) -> None:
         started = time.monotonic()

@@ -126,6 +126,28 @@ def test_a_batch_that_was_stopped_is_there_again_at_once(cloud: aws.Aws, sqs: "S
     assert message["Body"] == "interrupted"
 
 
+def test_a_stop_is_clean_although_another_worker_has_finished_the_message_meanwhile(
+    cloud: aws.Aws, sqs: "SQSClient"
+) -> None:
+    sqs.send_message(QueueUrl=cloud.queue_url, MessageBody="finished elsewhere")
+    taken, stopped = Event(), Event()
+
+    def invoke(event: Any) -> object:
+        [record] = event["Records"]
+        sqs.delete_message(QueueUrl=cloud.queue_url, ReceiptHandle=record["receiptHandle"])
+        taken.set()
+        assert stopped.wait(60)
+        raise WorkerDied("The worker was stopped.")
+
+    poller = Poller(cloud.queue_url, cloud.connection, invoke, lambda _: None)
+    poller.start()
+    assert taken.wait(60)
+    poller.pause()
+    stopped.set()
+    poller.stop()  # an error in its thread would fail this test
+    assert in_flight(sqs, cloud) == 0
+
+
 def test_a_batch_holds_at_most_five_records(cloud: aws.Aws, sqs: "SQSClient") -> None:
     for number in range(7):
         sqs.send_message(QueueUrl=cloud.queue_url, MessageBody=str(number))

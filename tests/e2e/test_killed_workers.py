@@ -1,4 +1,7 @@
-"""No word is lost although processes vanish under load: the whole product, four workers each."""
+"""No word is lost although processes vanish under the load of the official clients.
+
+The whole product, with four workers of each function.
+"""
 
 import os
 import random
@@ -16,6 +19,7 @@ import requests
 
 from local.product import Options, Product
 from tests.e2e.tokens import sign_in
+from tests.e2e.writers import in_python, in_typescript
 
 pytestmark = pytest.mark.e2e
 
@@ -83,36 +87,34 @@ def append(client: Client, path: str, text: str) -> str | None:
 def test_every_acknowledged_text_is_in_the_folder_once_although_workers_are_killed(
     product: Product,
 ) -> None:
-    acknowledged: list[str] = []
-    sent: list[str] = []
-    is_over = Event()
-
-    def live(number: int) -> None:
-        client, turn = Client(product), 0
-        while not is_over.is_set():
-            turn += 1
-            text = f"- {number}.{turn};\n"
-            sent.append(text)
-            if append(client, NOTES[turn % len(NOTES)], text):
-                acknowledged.append(text)
-            if turn % 5 == 0:
-                client.call("search", workspace="all", query=text)
-
+    url, is_over = f"{product.url}/mcp", Event()
     killer = Thread(target=partial(kill, is_over, random.Random(7)))
-    killer.start()
-    with ThreadPoolExecutor(4) as clients:
-        living = [clients.submit(live, number) for number in range(4)]
+    with ThreadPoolExecutor(5) as clients:
+        writers = [
+            clients.submit(in_python, url, "python", NOTES, is_over),
+            clients.submit(in_typescript, "sdk", "legacy", url, NOTES, is_over),
+            clients.submit(in_typescript, "client", "modern", url, NOTES, is_over),
+        ]
+        searcher = clients.submit(search, Client(product), is_over)
+        killer.start()
         time.sleep(SECONDS)
         is_over.set()
-        for client in living:
-            client.result()
-    killer.join()
+        killer.join()
+        searcher.result()
+        lines = [writer.result() for writer in writers]
 
-    assert len(acknowledged) > len(sent) / 2
     held = everything(product)
-    assert {text: held.count(text) for text in acknowledged} == dict.fromkeys(acknowledged, 1)
-    assert all(held.count(text) <= 1 for text in sent)
+    for each in lines:
+        assert each.acknowledged
+        counts = {text: held.count(text) for text in each.acknowledged}
+        assert counts == dict.fromkeys(each.acknowledged, 1)
+        assert all(held.count(text) <= 1 for text in each.sent)
     assert waits_for(lambda: indexed(product) == folder(product))
+
+
+def search(client: Client, is_over: Event) -> None:
+    while not is_over.wait(1):
+        client.call("search", workspace="all", query="what did the writers do")
 
 
 @pytest.mark.promise("P-202")

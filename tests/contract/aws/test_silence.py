@@ -15,6 +15,7 @@ from memorybox.accounts.model import AccountId
 from memorybox.adapters.aws.clients import Clients
 from memorybox.adapters.aws.errors import StorageSilent
 from memorybox.adapters.aws.guard import Guard
+from memorybox.adapters.aws.oauth import DynamoGrantStore, auth_table
 from memorybox.adapters.aws.queue import Outbox, SqsChangeQueue
 from memorybox.adapters.aws.session import Session
 from memorybox.adapters.aws.table import Cancelled, update
@@ -25,7 +26,8 @@ from tests.fakes.clock import FakeClock
 
 ALICE = AccountId("dbid:alice")
 
-Answer = tuple[int, dict[str, Any]]
+Answer = tuple[int, dict[str, Any] | None]
+"""Status and content; without content it breaks off within the headers."""
 
 CONFLICT = (
     400,
@@ -48,6 +50,7 @@ THROTTLED = (400, {"__type": "com.amazonaws.dynamodb#ThrottlingException"})
 FAILED = (500, {"__type": "InternalServerError"})
 INVALID = (400, {"__type": "com.amazonaws.dynamodb#ValidationException"})
 DONE: Answer = (200, {})
+CUT: Answer = (200, None)
 
 
 @contextmanager
@@ -61,6 +64,9 @@ def answering(*answers: Answer) -> Iterator[Clients]:
             status, content = waiting.pop(0) if len(waiting) > 1 else waiting[0]
             body = json.dumps(content).encode()
             self.send_response(status)
+            if content is None:
+                self.flush_headers()
+                return
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
@@ -71,9 +77,11 @@ def answering(*answers: Answer) -> Iterator[Clients]:
     with HTTPServer(("127.0.0.1", 0), Service) as server:
         thread = Thread(target=server.serve_forever)
         thread.start()
-        yield clients_of(server.server_port)
-        server.shutdown()
-        thread.join()
+        try:
+            yield clients_of(server.server_port)
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 @contextmanager
@@ -127,7 +135,7 @@ CALLS: list[Callable[[Clients], object]] = [
 
 
 @pytest.mark.parametrize("call", CALLS)
-@pytest.mark.parametrize("answer", [THROTTLED, FAILED])
+@pytest.mark.parametrize("answer", [THROTTLED, FAILED, CUT])
 def test_failures_and_throttling_are_told_as_silence(
     call: Callable[[Clients], object], answer: Answer
 ) -> None:
@@ -146,6 +154,13 @@ def test_a_service_that_is_not_there_is_told_as_silence(
 def test_one_failure_is_not_noticed() -> None:
     with answering(FAILED, DONE) as clients:
         assert session_of(clients).get("account") is None
+
+
+def test_who_is_signed_in_stays_so_although_an_answer_breaks_off_within_its_headers() -> None:
+    with answering(CUT) as clients, pytest.raises(StorageSilent):
+        DynamoGrantStore(auth_table(clients.dynamodb, "auth", FakeClock()), FakeClock()).get(
+            "grant"
+        )
 
 
 def test_a_conflict_with_another_transaction_is_tried_again() -> None:

@@ -2,20 +2,25 @@
 
 import logging
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import boto3
 from botocore.config import Config
+from botocore.exceptions import ConnectionClosedError
 
 from memorybox.adapters.aws import timeouts
 from memorybox.adapters.aws.guard import Guard
 
 if TYPE_CHECKING:
+    from botocore.awsrequest import AWSResponse
+    from botocore.client import BaseClient
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_kms import KMSClient
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_sqs import SQSClient
     from mypy_boto3_ssm import SSMClient
+
+C = TypeVar("C", bound="BaseClient")
 
 # boto3's own limits, a minute each and three attempts, would outlast every call.
 _CONFIG = Config(
@@ -38,7 +43,7 @@ class Clients:
 
     @cached_property
     def dynamodb(self) -> "DynamoDBClient":
-        client = boto3.client("dynamodb", config=_CONFIG, **self._connection)
+        client = _checked(boto3.client("dynamodb", config=_CONFIG, **self._connection))
         self._guard.watch_dynamodb(client)
         timeouts.watch(client)
         return client
@@ -51,12 +56,28 @@ class Clients:
 
     @cached_property
     def sqs(self) -> "SQSClient":
-        return boto3.client("sqs", config=_CONFIG, **self._connection)
+        return _checked(boto3.client("sqs", config=_CONFIG, **self._connection))
 
     @cached_property
     def kms(self) -> "KMSClient":
-        return boto3.client("kms", config=_CONFIG, **self._connection)
+        return _checked(boto3.client("kms", config=_CONFIG, **self._connection))
 
     @cached_property
     def ssm(self) -> "SSMClient":
-        return boto3.client("ssm", config=_CONFIG, **self._connection)
+        return _checked(boto3.client("ssm", config=_CONFIG, **self._connection))
+
+
+def _checked(client: C) -> C:
+    """A client of a JSON service that does not take half an answer for a whole one."""
+    client.meta.events.register("after-call", _refuse_half)
+    return client
+
+
+def _refuse_half(http_response: "AWSResponse", **_: object) -> None:
+    """Take an answer without a body for a lost one.
+
+    Where a connection ends within the headers, Python reads those that came, and botocore reads the
+    missing body as an answer with nothing in it: there is no such item.
+    """
+    if not http_response.content:
+        raise ConnectionClosedError(endpoint_url=http_response.url)
