@@ -1,9 +1,10 @@
 // One story told by an official TypeScript client after a full sign-in.
-// Usage: node typescript_client.mjs <sdk|client> <legacy|modern> <MCP URL> <workspace>
+// Usage: node typescript_client.mjs <sdk|client> <legacy|modern> <MCP URL> <workspace> [client as JSON]
+// Without a client it registers itself.
 // Prints what each call answered, as JSON.
 import { execFileSync } from "node:child_process";
 
-const [, , library, era, url, workspace] = process.argv;
+const [, , library, era, url, workspace, agreed] = process.argv;
 const REDIRECT = "http://127.0.0.1:33419/callback";
 
 const { Client, StreamableHTTPClientTransport, UnauthorizedError } =
@@ -16,7 +17,7 @@ const { Client, StreamableHTTPClientTransport, UnauthorizedError } =
       };
 
 // What the client keeps, and a person who says yes in a browser.
-const kept = {};
+const kept = { client: agreed && JSON.parse(agreed) };
 let answer;
 const provider = {
   redirectUrl: REDIRECT,
