@@ -195,7 +195,7 @@ def test_who_deletes_their_data_gets_a_receipt_and_nothing_is_left() -> None:
         assert words in shown
     assert site.mcp(token).status == 401
     assert (site.grants.records, site.belongings.kept, site.visits.records) == ({}, {}, {})
-    assert site.dropbox.is_removed
+    assert site.dropbox.refresh_tokens == {}
     assert site.looked_after == [ALICE]
     assert "Sign in with Dropbox" in alice.get("/account").body
 
@@ -308,7 +308,7 @@ def test_who_is_one_too_many_today_reads_when_to_come_again_and_nothing_is_kept(
     assert (answer.status, answer.headers["retry-after"]) == (429, "86400")
     assert "Try again in 24 hours." in text_of(answer)
     assert site.accounts.get(BOB) is None
-    assert site.dropbox.is_removed
+    assert list(site.dropbox.refresh_tokens.values()) == [ALICE]
 
 
 @pytest.mark.requirement("D6")
