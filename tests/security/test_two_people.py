@@ -263,7 +263,7 @@ class TwoPeople(RuleBasedStateMachine):
 
         receipt = person.browser.post("/account/delete", token=self.deletion_token(person))
 
-        assert "Nothing is kept about you any more." in text_of(receipt)
+        assert "Nothing that names you is kept any more." in text_of(receipt)
         assert self.world.items(person.user) == []
         for assistant in person.assistants:
             assistant.is_connected = False
