@@ -7,9 +7,12 @@ from collections.abc import Iterator
 
 import pytest
 
+from local.aws import STAGE
+from local.deployed import STAGE as DEPLOYED_STAGE
 from local.deployed import Deployed
 from local.gateway import Gateway
 from local.product import Options, Product
+from tests.e2e.agreed import agree_on_clients
 from tests.e2e.open_door import open_door
 from tests.e2e.tokens import sign_in
 
@@ -27,9 +30,11 @@ def product(
     options = Options(place / "box", place / "state", model="wordllama")
     if request.config.getoption("--stack", default=False):
         with Deployed(options) as deployed:
+            agree_on_clients(deployed.connection, DEPLOYED_STAGE)
             yield deployed
         return
     with Product(options, say=lambda _: None) as product:
+        agree_on_clients(product.aws.connection, STAGE)
         yield product
 
 

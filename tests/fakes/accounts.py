@@ -1,7 +1,7 @@
 """Accounts, Dropbox's sign-in and the vault, in memory."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from urllib.parse import urlencode
@@ -117,8 +117,13 @@ class FakeDropbox:
     refreshes: int = 0
     _codes: dict[str, str] = field(default_factory=dict)
     _live: dict[str, AccountId] = field(default_factory=dict)
+    _behind: dict[str, str] = field(default_factory=dict)  # the refresh token of an access token
     made: list[str] = field(default_factory=list)  # every code and token
-    is_removed: bool = False
+
+    @property
+    def refresh_tokens(self) -> Mapping[str, AccountId]:
+        """Those that are good, and whose they are."""
+        return self._live
 
     def authorize_url(self, *, state: str, challenge: str) -> str:
         query = urlencode({"state": state, "code_challenge": challenge})
@@ -141,7 +146,7 @@ class FakeDropbox:
             account_id=self.account_id,
             name=self.name,
             scopes=self.scopes,
-            access=self._access(),
+            access=self._access(refresh_token),
             refresh_token=refresh_token if self.gives_refresh_token else None,
         )
 
@@ -150,19 +155,20 @@ class FakeDropbox:
         self.refreshes += 1
         if refresh_token not in self._live:
             raise SignInEnded("invalid_grant")
-        return self._access()
+        return self._access(refresh_token)
 
     def revoke(self, access_token: str) -> None:
         self._answer()
-        self.remove_app()
+        self._live.pop(self._behind[access_token], None)
 
     def remove_app(self) -> None:
         """The person takes our access away."""
-        self.is_removed = True
         self._live.clear()
 
-    def _access(self) -> AccessToken:
-        return AccessToken(self._new("access"), self.clock.now() + timedelta(hours=4))
+    def _access(self, refresh_token: str) -> AccessToken:
+        token = AccessToken(self._new("access"), self.clock.now() + timedelta(hours=4))
+        self._behind[token.secret] = refresh_token
+        return token
 
     def _new(self, kind: str) -> str:
         self.made.append(f"dropbox-{kind}-{len(self.made)}")

@@ -93,7 +93,7 @@ def test_who_deletes_their_data_leaves_nothing_behind_but_their_notes(
     page.get_by_role("button", name="Delete my data").click()
 
     said = words(page)
-    assert "Nothing is kept about you any more." in said
+    assert "Nothing that names you is kept any more." in said
     assert "Your notes are untouched in your Dropbox." in said
     assert _call(product, token, "list", workspace="all") == 401
     assert sorted(path.name for path in product.options.folder.rglob("*.md")) == notes

@@ -47,7 +47,7 @@ def _deletion(page: Page, base_url: str) -> None:
 def _receipt(page: Page, base_url: str) -> None:
     _deletion(page, base_url)
     page.get_by_role("button", name="Delete my data").click()
-    page.get_by_text("Nothing is kept about you any more.").wait_for()
+    page.get_by_text("Nothing that names you is kept any more.").wait_for()
 
 
 PAGES: dict[str, Opening] = {
@@ -118,7 +118,7 @@ def test_the_receipt_of_a_deletion_is_one_small_request_too(product: Product, pa
     page.on("request", lambda request: loaded.append(request.resource_type))
 
     page.get_by_role("button", name="Delete my data").click()
-    page.get_by_text("Nothing is kept about you any more.").wait_for()
+    page.get_by_text("Nothing that names you is kept any more.").wait_for()
 
     assert loaded == ["document"]
     assert len(page.content().encode()) < _MOST_BYTES

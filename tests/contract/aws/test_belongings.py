@@ -11,8 +11,17 @@ from memorybox.adapters.aws.clients import Clients
 from memorybox.adapters.aws.directory import DynamoDirectory
 from memorybox.adapters.aws.packs import PackCache, S3PackStore
 from memorybox.clock import SystemClock
+from memorybox.search.budget import BudgetSpent
 from memorybox.search.pack import build_pack
-from tests.contract.aws.world import CURSOR, NOTHING_YET, RECIPE, RequestOf, indexed, seen
+from tests.contract.aws.world import (
+    ACCOUNT_CAP,
+    CURSOR,
+    NOTHING_YET,
+    RECIPE,
+    RequestOf,
+    indexed,
+    seen,
+)
 
 
 def fill(request_of: RequestOf, clients: Clients, account: AccountId, cache: PackCache) -> None:
@@ -73,3 +82,16 @@ def test_all_records_and_all_versions_of_all_files_go_and_only_those_of_the_acco
     assert traces(cloud, other) == kept
     assert traces(cloud, account) == 0
     assert account not in list(directory(clients).accounts())
+
+
+@pytest.mark.requirement("B2", "D5")
+def test_who_comes_back_in_the_same_month_goes_on_with_what_is_left_of_it(
+    request_of: RequestOf, clients: Clients, cloud: aws.Aws, account: AccountId
+) -> None:
+    request_of(account).budget.reserve(ACCOUNT_CAP)
+
+    belongings(request_of, clients, account).remove()
+
+    assert traces(cloud, account) == 0
+    with pytest.raises(BudgetSpent):
+        request_of(account).budget.reserve(1)

@@ -7,12 +7,14 @@ import pytest
 
 from local import aws
 from memorybox.accounts.model import AccountId
+from memorybox.adapters.aws import keys
 from memorybox.adapters.aws.budget import LEAST_SHARD, DynamoBudget, DynamoSpending
 from memorybox.adapters.aws.clients import Clients
+from memorybox.adapters.aws.guard import acting_for
 from memorybox.adapters.aws.session import Session
 from memorybox.clock import Clock
 from memorybox.deadline import Deadline
-from memorybox.search.budget import BudgetSpent, DeploymentBudgetSpent, month_of
+from memorybox.search.budget import BudgetSpent, DeploymentBudgetSpent, Spending, month_of
 from tests.fakes.clock import FakeClock
 
 
@@ -77,3 +79,20 @@ def test_what_the_deployment_spends_is_the_sum_of_all_accounts(
         a_budget(clients, AccountId(f"{account}-{number}"), clock=clock).reserve(7)
 
     assert (before, spending.of(month_of(clock.now()))) == (0, 140)
+
+
+def test_the_counter_of_a_month_goes_a_day_after_it(clients: Clients, account: AccountId) -> None:
+    clock = FakeClock(datetime(2031, 12, 31, 23, 59, tzinfo=UTC))
+    budget = a_budget(clients, account, clock=clock)
+
+    reservation = budget.reserve(10)
+    budget.settle(Spending(reservation, used=4))
+
+    with acting_for(account):
+        found = clients.dynamodb.get_item(
+            TableName=aws.MEMORY_TABLE,
+            Key={"pk": {"S": keys.spending_of(account)}, "sk": {"S": "budget#2031-12"}},
+        )
+    assert found["Item"]["spent"] == {"N": "4"}
+    day_after = datetime(2032, 1, 2, tzinfo=UTC)
+    assert found["Item"]["expires_at"] == {"N": str(int(day_after.timestamp()))}

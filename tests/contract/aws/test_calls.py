@@ -1,11 +1,18 @@
 """How many calls the AWS adapters make: they are what a warm request waits for."""
 
 from collections import Counter
+from dataclasses import replace
 
+import pytest
+
+from local import aws
 from memorybox.accounts.model import AccountId
 from memorybox.adapters.aws.clients import Clients
+from memorybox.adapters.aws.oauth import DynamoGrantStore, auth_table
+from memorybox.oauth.errors import Unauthorized
 from memorybox.search.budget import Spending
 from tests.contract.aws.world import CURSOR, NOTHING_YET, RequestOf, indexed, seen
+from tests.unit.oauth.server import Server
 from tests.wire import requests_of
 
 
@@ -23,6 +30,24 @@ def test_a_write_is_journalled_and_indexed_with_four_calls(
         request.session.close()
 
     assert sent == Counter(UpdateItem=2, TransactWriteItems=2)
+
+
+@pytest.mark.requirement("A8")
+def test_the_check_of_a_token_is_one_read(clients: Clients) -> None:
+    server = Server()
+    grants = DynamoGrantStore(
+        auth_table(clients.dynamodb, aws.AUTH_TABLE, server.clock), server.clock
+    )
+    server.tokens = replace(server.tokens, grants=grants)
+    token = server.exchange(server.code())["access_token"]
+
+    with requests_of(clients.dynamodb) as sent:
+        server.tokens.check(f"Bearer {token}")
+    with requests_of(clients.dynamodb) as sent_for_nonsense, pytest.raises(Unauthorized):
+        server.tokens.check("Bearer nonsense")
+
+    assert sent == Counter(GetItem=1)
+    assert not sent_for_nonsense
 
 
 def test_a_search_that_finds_nothing_new_makes_three_calls(

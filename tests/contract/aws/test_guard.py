@@ -8,6 +8,7 @@ import pytest
 
 from local import aws
 from memorybox.accounts.model import AccountId
+from memorybox.adapters.aws import keys
 from memorybox.adapters.aws.clients import Clients
 from memorybox.adapters.aws.guard import DEPLOYMENT, ForeignKey, acting_for, opened
 from memorybox.adapters.aws.packs import PackCache, S3PackStore
@@ -69,7 +70,10 @@ DYNAMODB: list[tuple[str, Params]] = [
 @pytest.mark.requirement("M2")
 @pytest.mark.promise("P-210")
 @pytest.mark.parametrize(("operation", "params"), DYNAMODB)
-@pytest.mark.parametrize("foreign", ["A#dbid:11", "A#", "a#dbid:1", "DEPLOY#0", "DIR#0", ""])
+@pytest.mark.parametrize(
+    "foreign",
+    ["A#dbid:11", "A#", "a#dbid:1", "DEPLOY#0", "DIR#0", "SPENT#", keys.spending_of(BOB), ""],
+)
 def test_a_foreign_key_is_refused_before_it_is_sent(
     clients: Clients, operation: str, params: Params, foreign: str
 ) -> None:

@@ -5,7 +5,6 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import requests
 
-from local.product import Product
 from tests.security.http.clients import BY_DATE, IN_THE_FIELD, SECONDS, FieldClient, Profile
 
 EVERYONE = pytest.mark.parametrize("profile", [*BY_DATE, *IN_THE_FIELD], ids=str)
@@ -13,14 +12,14 @@ EVERYONE = pytest.mark.parametrize("profile", [*BY_DATE, *IN_THE_FIELD], ids=str
 
 @EVERYONE
 @pytest.mark.requirement("A1", "A8", "A10", "A11", "R1", "R4")
-def test_a_client_signs_in_and_lists_the_tools(product: Product, profile: Profile) -> None:
-    client = FieldClient(profile, product.url)
+def test_a_client_signs_in_and_lists_the_tools(personal_url: str, profile: Profile) -> None:
+    client = FieldClient(profile, personal_url)
     client.register()
 
     answer = client.authorize()
     granted = client.redeem(answer["code"])
 
-    assert (answer["state"], answer["iss"]) == (client.state, product.url)
+    assert (answer["state"], answer["iss"]) == (client.state, personal_url)
     assert granted.status_code == 200, granted.text
     assert granted.headers["cache-control"] == "no-store"
     body = granted.json()
@@ -40,9 +39,9 @@ def test_a_client_signs_in_and_lists_the_tools(product: Product, profile: Profil
 @EVERYONE
 @pytest.mark.requirement("A9")
 def test_two_refreshes_at_once_from_two_places_both_work(
-    product: Product, profile: Profile
+    personal_url: str, profile: Profile
 ) -> None:
-    client = FieldClient(profile, product.url)
+    client = FieldClient(profile, personal_url)
     refresh_token = client.sign_in()["refresh_token"]
 
     with ThreadPoolExecutor(2) as places:
@@ -57,9 +56,9 @@ def test_two_refreshes_at_once_from_two_places_both_work(
 @EVERYONE
 @pytest.mark.requirement("A8", "A12")
 def test_a_client_that_disconnects_is_refused_on_its_next_call(
-    product: Product, profile: Profile
+    personal_url: str, profile: Profile
 ) -> None:
-    client = FieldClient(profile, product.url)
+    client = FieldClient(profile, personal_url)
     granted = client.sign_in()
 
     revoked = client.revoke(granted["refresh_token"])
@@ -73,9 +72,9 @@ def test_a_client_that_disconnects_is_refused_on_its_next_call(
 
 @pytest.mark.requirement("A15")
 def test_a_client_that_is_forgotten_hears_it_registers_again_and_goes_on(
-    product: Product,
+    personal_url: str,
 ) -> None:
-    client = FieldClient(IN_THE_FIELD[0], product.url)
+    client = FieldClient(IN_THE_FIELD[0], personal_url)
     client.sign_in()
     client.id = "client_" + "0" * 24
 
@@ -87,8 +86,8 @@ def test_a_client_that_is_forgotten_hears_it_registers_again_and_goes_on(
 
 
 @pytest.mark.requirement("C10")
-def test_two_installations_of_one_client_live_side_by_side(product: Product) -> None:
-    one, other = (FieldClient(BY_DATE[3], product.url) for _ in range(2))
+def test_two_installations_of_one_client_live_side_by_side(personal_url: str) -> None:
+    one, other = (FieldClient(BY_DATE[3], personal_url) for _ in range(2))
     first, second = one.sign_in(), other.sign_in()
 
     assert one.revoke(first["refresh_token"]).status_code == 200

@@ -8,7 +8,6 @@ from urllib.parse import urlencode, urlsplit
 import pytest
 import requests
 
-from local.product import Product
 from tests.security.http.clients import BY_DATE, SECONDS, FieldClient
 
 PUBLIC = BY_DATE[1]
@@ -159,9 +158,9 @@ def test_a_bad_request_goes_back_to_its_client_with_state_and_issuer(
 
 @pytest.mark.requirement("A7")
 def test_a_wrong_try_leaves_a_code_good_and_a_replay_ends_what_came_of_it(
-    product: Product,
+    personal_url: str,
 ) -> None:
-    client = registered(product.url)
+    client = registered(personal_url)
     code = client.authorize()["code"]
 
     wrong = client.redeem(code, code_verifier="w" * 43)
@@ -176,8 +175,8 @@ def test_a_wrong_try_leaves_a_code_good_and_a_replay_ends_what_came_of_it(
 
 
 @pytest.mark.requirement("A7")
-def test_of_many_at_once_at_most_one_gets_tokens_for_a_code(product: Product) -> None:
-    client = registered(product.url)
+def test_of_many_at_once_at_most_one_gets_tokens_for_a_code(personal_url: str) -> None:
+    client = registered(personal_url)
     code = client.authorize()["code"]
 
     with ThreadPoolExecutor(8) as places:
@@ -187,8 +186,8 @@ def test_of_many_at_once_at_most_one_gets_tokens_for_a_code(product: Product) ->
 
 
 @pytest.mark.requirement("A9", "A10")
-def test_a_refresh_for_another_resource_uses_nothing_up(product: Product) -> None:
-    client = FieldClient(PUBLIC, product.url)
+def test_a_refresh_for_another_resource_uses_nothing_up(personal_url: str) -> None:
+    client = FieldClient(PUBLIC, personal_url)
     token = client.sign_in()["refresh_token"]
 
     refused = client.refresh(token, resource="https://other.example/mcp")
@@ -221,8 +220,8 @@ def test_what_is_no_plain_form_is_refused(
 
 
 @pytest.mark.requirement("A12")
-def test_nobody_ends_the_grant_of_another_client(product: Product) -> None:
-    owner, other = FieldClient(PUBLIC, product.url), registered(product.url)
+def test_nobody_ends_the_grant_of_another_client(personal_url: str) -> None:
+    owner, other = FieldClient(PUBLIC, personal_url), registered(personal_url)
     granted = owner.sign_in()
 
     assert other.revoke(granted["refresh_token"]).status_code == 200
@@ -240,12 +239,14 @@ def test_a_post_is_never_redirected_as_a_post(base_url: str, path: str) -> None:
 
 
 @pytest.mark.requirement("M1")
-def test_a_token_elsewhere_than_in_its_header_is_not_read(product: Product) -> None:
-    token = FieldClient(PUBLIC, product.url).sign_in()["access_token"]
-    url = f"{product.url}/mcp?{urlencode({'access_token': token})}"
+def test_a_token_elsewhere_than_in_its_header_is_not_read(base_url: str, access_token: str) -> None:
+    url = f"{base_url}/mcp?{urlencode({'access_token': access_token})}"
 
     answer = requests.post(
-        url, json={}, cookies={"access_token": token, "authorization": token}, timeout=SECONDS
+        url,
+        json={},
+        cookies={"access_token": access_token, "authorization": access_token},
+        timeout=SECONDS,
     )
 
     assert answer.status_code == 401
@@ -253,11 +254,10 @@ def test_a_token_elsewhere_than_in_its_header_is_not_read(product: Product) -> N
 
 @pytest.mark.requirement("M12")
 @pytest.mark.parametrize("method", ["GET", "PUT", "PATCH", "DELETE"])
-def test_mcp_takes_nothing_but_a_post(product: Product, method: str) -> None:
-    token = FieldClient(PUBLIC, product.url).sign_in()["access_token"]
-    headers = {"authorization": f"Bearer {token}"}
+def test_mcp_takes_nothing_but_a_post(base_url: str, access_token: str, method: str) -> None:
+    headers = {"authorization": f"Bearer {access_token}"}
 
-    answer = requests.request(method, f"{product.url}/mcp", headers=headers, timeout=SECONDS)
+    answer = requests.request(method, f"{base_url}/mcp", headers=headers, timeout=SECONDS)
 
     assert (answer.status_code, answer.headers["allow"]) == (405, "POST, OPTIONS")
 
@@ -275,11 +275,10 @@ def test_mcp_takes_nothing_but_a_post(product: Product, method: str) -> None:
         "",
     ],
 )
-def test_json_that_cannot_be_a_request_is_400(product: Product, body: str) -> None:
-    token = FieldClient(PUBLIC, product.url).sign_in()["access_token"]
-    headers = {"authorization": f"Bearer {token}", "content-type": "application/json"}
+def test_json_that_cannot_be_a_request_is_400(base_url: str, access_token: str, body: str) -> None:
+    headers = {"authorization": f"Bearer {access_token}", "content-type": "application/json"}
 
-    answer = requests.post(f"{product.url}/mcp", data=body, headers=headers, timeout=SECONDS)
+    answer = requests.post(f"{base_url}/mcp", data=body, headers=headers, timeout=SECONDS)
 
     assert answer.status_code == 400
 

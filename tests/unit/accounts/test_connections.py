@@ -298,11 +298,61 @@ def test_after_a_new_sign_in_the_token_of_the_earlier_one_is_not_used() -> None:
     indexer = deployment.instance()
     deployment.sign_in(deployment.instance())
     before = indexer.access_token(ALICE)
-    deployment.sign_in(deployment.instance())
+    another = deployment.instance()
+    deployment.sign_in(another)
 
     indexer.check(ALICE)
 
-    assert indexer.access_token(ALICE) == deployment.dropbox.made[-1] != before
+    assert indexer.access_token(ALICE) == another.access_token(ALICE) != before
+
+
+def test_a_new_sign_in_ends_the_access_of_the_earlier_one_at_dropbox() -> None:
+    deployment = Deployment()
+    deployment.sign_in(deployment.instance())
+    [first] = deployment.dropbox.refresh_tokens
+
+    connections = deployment.instance()
+    deployment.sign_in(connections)
+
+    [second] = deployment.dropbox.refresh_tokens
+    assert second != first
+    deployment.clock.sleep(timedelta(hours=4).total_seconds())
+    connections.access_token(ALICE)
+    assert _linked(deployment)
+
+
+def test_a_sign_in_is_done_though_the_access_of_the_earlier_one_cannot_be_ended() -> None:
+    class Deaf(FakeDropbox):
+        def revoke(self, access_token: str) -> None:
+            raise Unavailable("Dropbox did not answer.")
+
+    deployment = Deployment()
+    deployment.dropbox = Deaf(deployment.clock)
+    deployment.sign_in(deployment.instance())
+
+    assert deployment.sign_in(deployment.instance()).link == 2
+    assert _linked(deployment)
+
+
+def test_a_sign_in_after_the_app_was_removed_at_dropbox_has_nothing_to_end() -> None:
+    deployment = Deployment()
+    deployment.sign_in(deployment.instance())
+    deployment.dropbox.remove_app()
+
+    deployment.sign_in(deployment.instance())
+
+    assert list(deployment.dropbox.refresh_tokens.values()) == [ALICE]
+
+
+def test_a_call_under_way_goes_on_with_the_access_of_a_new_sign_in() -> None:
+    deployment = Deployment()
+    calling, signing_in = deployment.instance(), deployment.instance()
+    deployment.sign_in(calling)
+    refused = calling.access_token(ALICE)
+    deployment.sign_in(signing_in)
+
+    assert calling.access_token(ALICE, refused=refused) == signing_in.access_token(ALICE)
+    assert _linked(deployment)
 
 
 def _stored(deployment: Deployment) -> Account:

@@ -8,7 +8,7 @@ from datetime import timedelta
 from decimal import Decimal
 from html import unescape
 from itertools import count
-from typing import cast
+from typing import Any, Protocol, cast
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from mangum import Mangum
@@ -118,8 +118,93 @@ class Reply:
         return parse_qs(urlsplit(self.headers["location"]).query)
 
 
+class Agreeing(Protocol):
+    """A person at Dropbox, who presses Allow."""
+
+    def agree(self, challenge: str) -> str:
+        """The code that the browser brings back."""
+
+
+class Front:
+    """The pages and endpoints of a deployment, called as API Gateway calls them."""
+
+    base: str
+    dropbox: Agreeing
+    handler: Callable[[dict[str, Any], LambdaContext], dict[str, Any]]
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, str] | str = "",
+        headers: Mapping[str, str] | None = None,
+        cookies: Sequence[str] = (),
+        body: str = "",
+    ) -> Reply:
+        """One request, as an HTTP API delivers it (payload format 2.0)."""
+        sent = {"host": urlsplit(self.base).netloc, **(headers or {})}
+        event = {
+            "version": "2.0",
+            "routeKey": "$default",
+            "rawPath": path,
+            "rawQueryString": query if isinstance(query, str) else urlencode(query),
+            "cookies": list(cookies),
+            "headers": sent,
+            "requestContext": {
+                "http": {"method": method, "path": path, "sourceIp": "192.0.2.1"},
+                "stage": "$default",
+            },
+            "body": body,
+            "isBase64Encoded": False,
+        }
+        answer = self.handler(event, cast(LambdaContext, None))
+        return Reply(
+            answer["statusCode"], answer["headers"], answer.get("cookies", []), answer["body"]
+        )
+
+    def post(self, path: str, form: Mapping[str, str], **headers: str) -> Reply:
+        """A form from a client."""
+        return self.call("POST", path, headers={**FORM, **headers}, body=urlencode(form))
+
+    def register(self, **members: object) -> dict[str, object]:
+        """A client that registers itself, public unless it says otherwise."""
+        wanted = {
+            "client_name": "Claude",
+            "redirect_uris": [CALLBACK],
+            "token_endpoint_auth_method": "none",
+        } | members
+        reply = self.call(
+            "POST",
+            "/register",
+            headers={"content-type": "application/json"},
+            body=json.dumps(wanted),
+        )
+        assert reply.status == 201, reply.body
+        return reply.json()
+
+    def mcp(self, token: str | None, body: object = None, **headers: str) -> Reply:
+        """A POST to /mcp; a `tools/list` unless `body` says otherwise."""
+        message = body or {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+        bearer = {} if token is None else {"authorization": f"Bearer {token}"}
+        return self.call(
+            "POST",
+            "/mcp",
+            headers={"content-type": "application/json", **bearer, **headers},
+            body=json.dumps(message),
+        )
+
+    def sign_in(self, client_id: str, **query: str) -> dict[str, str]:
+        """The tokens of a sign-in by a public client and a person who agrees to everything."""
+        browser = Browser(self)
+        code = browser.sign_in(client_id, **query)
+        reply = self.post("/token", exchange(client_id, code))
+        assert reply.status == 200, reply.body
+        return {name: str(value) for name, value in reply.json().items()}
+
+
 @dataclass
-class Site:
+class Site(Front):
     """One deployment, with everything that it talks to."""
 
     base: str = BASE
@@ -128,6 +213,7 @@ class Site:
     sign_ups_a_day: int = 100
     registrations_a_day: int = 2_000
     redirect_hosts: frozenset[str] = frozenset()
+    dropbox: FakeDropbox = field(init=False)
 
     def __post_init__(self) -> None:
         self.clock = FakeClock()
@@ -208,7 +294,7 @@ class Site:
             signed_in=self._announce,
             references=lambda: f"request-{next(numbers)}",
         )
-        self._handler = Mangum(Application(self.services), lifespan="off")
+        self.handler = Mangum(Application(self.services), lifespan="off")
 
     def _announce(self, account_id: AccountId) -> None:
         self.queue()
@@ -219,82 +305,12 @@ class Site:
             raise self.broken
         return McpServer(TOOLSET, self.call_tool, lambda: "ref")
 
-    def call(
-        self,
-        method: str,
-        path: str,
-        *,
-        query: Mapping[str, str] | str = "",
-        headers: Mapping[str, str] | None = None,
-        cookies: Sequence[str] = (),
-        body: str = "",
-    ) -> Reply:
-        """One request, as an HTTP API delivers it (payload format 2.0)."""
-        sent = {"host": urlsplit(self.base).netloc, **(headers or {})}
-        event = {
-            "version": "2.0",
-            "routeKey": "$default",
-            "rawPath": path,
-            "rawQueryString": query if isinstance(query, str) else urlencode(query),
-            "cookies": list(cookies),
-            "headers": sent,
-            "requestContext": {
-                "http": {"method": method, "path": path, "sourceIp": "192.0.2.1"},
-                "stage": "$default",
-            },
-            "body": body,
-            "isBase64Encoded": False,
-        }
-        answer = self._handler(event, cast(LambdaContext, None))
-        return Reply(
-            answer["statusCode"], answer["headers"], answer.get("cookies", []), answer["body"]
-        )
-
-    def post(self, path: str, form: Mapping[str, str], **headers: str) -> Reply:
-        """A form from a client."""
-        return self.call("POST", path, headers={**FORM, **headers}, body=urlencode(form))
-
-    def register(self, **members: object) -> dict[str, object]:
-        """A client that registers itself, public unless it says otherwise."""
-        wanted = {
-            "client_name": "Claude",
-            "redirect_uris": [CALLBACK],
-            "token_endpoint_auth_method": "none",
-        } | members
-        reply = self.call(
-            "POST",
-            "/register",
-            headers={"content-type": "application/json"},
-            body=json.dumps(wanted),
-        )
-        assert reply.status == 201, reply.body
-        return reply.json()
-
-    def mcp(self, token: str | None, body: object = None, **headers: str) -> Reply:
-        """A POST to /mcp; a `tools/list` unless `body` says otherwise."""
-        message = body or {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-        bearer = {} if token is None else {"authorization": f"Bearer {token}"}
-        return self.call(
-            "POST",
-            "/mcp",
-            headers={"content-type": "application/json", **bearer, **headers},
-            body=json.dumps(message),
-        )
-
-    def sign_in(self, client_id: str, **query: str) -> dict[str, str]:
-        """The tokens of a sign-in by a public client and a person who agrees to everything."""
-        browser = Browser(self)
-        code = browser.sign_in(client_id, **query)
-        reply = self.post("/token", exchange(client_id, code))
-        assert reply.status == 200, reply.body
-        return {name: str(value) for name, value in reply.json().items()}
-
 
 @dataclass
 class Browser:
     """Keeps cookies, fills the consent form, and follows to Dropbox and back."""
 
-    site: Site
+    site: Front
     cookies: dict[str, str] = field(default_factory=dict)
 
     def get(self, path: str, query: Mapping[str, str] | str = "", **headers: str) -> Reply:
@@ -348,6 +364,37 @@ class Browser:
             name, _, value = cookie.partition(";")[0].partition("=")
             self.cookies[name] = value
         return reply
+
+
+class Visitor(Browser):
+    """A person who looks at their own account."""
+
+    def sign_in_here(self) -> Reply:
+        """Through Dropbox, to the page itself."""
+        started = self.post("/account/sign-in")
+        sent = started.query()
+        code = self.site.dropbox.agree(sent["code_challenge"][0])
+        arrived = self.get("/dropbox/callback", {"state": sent["state"][0], "code": code})
+        assert (arrived.status, arrived.headers["location"]) == (302, f"{self.site.base}/account")
+        return self.get("/account")
+
+    def change(self, change: str, page: Reply) -> Reply:
+        form = {
+            "token": field_of("token", page),
+            "client": field_of("client", page),
+            "change": change,
+        }
+        return self.post("/account/clients", **form)
+
+
+def field_of(name: str, page: Reply) -> str:
+    found = re.search(rf'name="{name}" value="([^"]*)"', page.body)
+    assert found is not None, page.body
+    return unescape(found[1])
+
+
+def text_of(page: Reply) -> str:
+    return unescape(re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", page.body.split("<main>")[1])))
 
 
 def request(client_id: str, /, **changed: str) -> dict[str, str]:

@@ -13,37 +13,10 @@ from memorybox.search.model import SkipReason
 from memorybox.search.overview import Overview, WorkspaceState
 from memorybox.search.results import Unindexed
 from tests.fakes.accounts import ALICE
-from tests.unit.web.site import FORM, Browser, Reply, Site
+from tests.unit.web.site import FORM, Site, Visitor, field_of, text_of
 
 BOB = AccountId("dbid:bob")
 NOON = datetime(2026, 11, 30, 12, tzinfo=UTC)
-
-
-class Visitor(Browser):
-    """A person who looks at their own account."""
-
-    def sign_in_here(self) -> Reply:
-        """Through Dropbox, to the page itself."""
-        started = self.post("/account/sign-in")
-        sent = started.query()
-        code = self.site.dropbox.agree(sent["code_challenge"][0])
-        arrived = self.get("/dropbox/callback", {"state": sent["state"][0], "code": code})
-        assert (arrived.status, arrived.headers["location"]) == (302, f"{self.site.base}/account")
-        return self.get("/account")
-
-    def change(self, change: str, page: Reply) -> Reply:
-        form = {"token": field("token", page), "client": field("client", page), "change": change}
-        return self.post("/account/clients", **form)
-
-
-def field(name: str, page: Reply) -> str:
-    found = re.search(rf'name="{name}" value="([^"]*)"', page.body)
-    assert found is not None, page.body
-    return unescape(found[1])
-
-
-def text_of(page: Reply) -> str:
-    return unescape(re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", page.body.split("<main>")[1])))
 
 
 def connected(site: Site) -> dict[str, str]:
@@ -190,7 +163,7 @@ def test_a_client_of_somebody_else_is_not_found() -> None:
     site.dropbox.account_id = BOB
     bob = Visitor(site)
     bob.sign_in_here()
-    own_token = field("token", bob.get("/account/delete"))
+    own_token = field_of("token", bob.get("/account/delete"))
     form = {"token": own_token, "client": grant_id, "change": "disconnect"}
 
     answer = bob.post("/account/clients", **form)
@@ -209,7 +182,7 @@ def test_who_deletes_their_data_gets_a_receipt_and_nothing_is_left() -> None:
     alice.sign_in_here()
     asked = alice.get("/account/delete")
 
-    receipt = alice.post("/account/delete", token=field("token", asked))
+    receipt = alice.post("/account/delete", token=field_of("token", asked))
 
     shown = text_of(receipt)
     for words in (
@@ -222,7 +195,7 @@ def test_who_deletes_their_data_gets_a_receipt_and_nothing_is_left() -> None:
         assert words in shown
     assert site.mcp(token).status == 401
     assert (site.grants.records, site.belongings.kept, site.visits.records) == ({}, {}, {})
-    assert site.dropbox.is_removed
+    assert site.dropbox.refresh_tokens == {}
     assert site.looked_after == [ALICE]
     assert "Sign in with Dropbox" in alice.get("/account").body
 
@@ -246,9 +219,9 @@ def test_a_deletion_that_was_cut_short_can_be_done_again() -> None:
     asked = alice.get("/account/delete")
     site.belongings.is_down = True
 
-    first = alice.post("/account/delete", token=field("token", asked))
+    first = alice.post("/account/delete", token=field_of("token", asked))
     site.belongings.is_down = False
-    second = alice.post("/account/delete", token=field("token", asked))
+    second = alice.post("/account/delete", token=field_of("token", asked))
 
     assert (first.status, second.status) == (503, 200)
 
@@ -335,7 +308,7 @@ def test_who_is_one_too_many_today_reads_when_to_come_again_and_nothing_is_kept(
     assert (answer.status, answer.headers["retry-after"]) == (429, "86400")
     assert "Try again in 24 hours." in text_of(answer)
     assert site.accounts.get(BOB) is None
-    assert site.dropbox.is_removed
+    assert list(site.dropbox.refresh_tokens.values()) == [ALICE]
 
 
 @pytest.mark.requirement("D6")

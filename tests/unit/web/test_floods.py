@@ -46,12 +46,13 @@ def test_what_cannot_be_registered_uses_up_nothing() -> None:
 @pytest.mark.requirement("R3")
 def test_a_thousand_document_urls_make_no_more_fetches_than_the_pace_allows() -> None:
     documents = InMemoryClientDocuments()
-    browser = Browser(Site(documents=documents))
+    site = Site(documents=documents)
+    browser = Browser(site)
 
     for number in range(1_000):
         browser.authorize(f"https://host{number}.example/client.json")
     in_all = documents.fetches
-    browser.site.clock.sleep(60)
+    site.clock.sleep(60)
     for number in range(1_000):
         browser.authorize(f"https://one.example/{number}.json")
 

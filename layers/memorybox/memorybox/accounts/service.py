@@ -71,6 +71,8 @@ class Connections:
             )
         )
         self._held[account.id] = _Held(account, grant.access)
+        if known is not None and grant.refresh_token is not None:
+            self._give_back(known, current=grant.refresh_token)
         return account
 
     def access_token(self, account_id: AccountId, *, refused: str | None = None) -> str:
@@ -153,6 +155,18 @@ class Connections:
             with suppress(Unavailable):
                 self.dropbox.revoke(grant.access.secret)
             raise
+
+    def _give_back(self, known: Account, *, current: str) -> None:
+        """End the access of an earlier sign-in at Dropbox, which keeps each until it is revoked.
+
+        The sign-in is done without it. Calls under way with the earlier access find the new one.
+        """
+        if known.refresh_token is None:
+            return
+        with suppress(SignInEnded, Unavailable):
+            earlier = self.vault.open(known.refresh_token, account_id=known.id, purpose=_REFRESH)
+            if earlier != current:
+                self.dropbox.revoke(self.dropbox.refresh(earlier).secret)
 
     def _sealed(self, account_id: AccountId, token: AccessToken) -> SealedAccess:
         sealed = self.vault.seal(token.secret, account_id=account_id, purpose=_ACCESS)

@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from memorybox.accounts.model import AccountId
-from memorybox.adapters.aws.keys import of_account, packs_of
+from memorybox.adapters.aws.keys import of_account, packs_of, spending_of
 
 AUTH = "auth"
 DEPLOYMENT = "DEPLOY#"
@@ -80,7 +80,7 @@ class Guard:
         if table != self._memory or key is None:
             return False
         account = _account.get()
-        if account is not None and key == of_account(account):
+        if account is not None and key in (of_account(account), spending_of(account)):
             return True
         return any(key.startswith(place) for place in _opened.get() - {AUTH})
 

@@ -40,6 +40,11 @@ def of_account(account: AccountId) -> str:
     return f"A#{account}"
 
 
+def spending_of(account: AccountId) -> str:
+    """The partition of what an account spent. It outlives the account, so it does not name it."""
+    return f"SPENT#{sha256(account.encode()).hexdigest()}"
+
+
 def budget(month: Month) -> str:
     return f"budget#{month}"
 

@@ -57,6 +57,10 @@ class Session:
     def get(self, sk: str) -> Item | None:
         return self._table.get(self.key(sk))
 
+    def get_at(self, key: Item) -> Item | None:
+        """An item that is not among those of the account."""
+        return self._table.get(key)
+
     def get_together(self, sks: Sequence[str]) -> list[Item | None]:
         """The items as they were at one moment."""
         return self._table.get_together([self.key(sk) for sk in sks])
