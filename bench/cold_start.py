@@ -128,6 +128,7 @@ def _ours() -> Iterator[Kind]:
     nothing = {"Records": [{"messageId": "1", "body": "", "eventSource": "aws:sqs"}]}
     mcp, metadata = HERE.folder / "McpFunction", _request("GET", _METADATA)
     yield Kind("mcp", mcp, _LAYERS, metadata)
+    yield Kind("mcp, first asked for a page", mcp, _LAYERS, _request("GET", "/privacy"))
     yield Kind("webhook", HERE.folder / "WebhookFunction", _LAYERS, challenge)
     yield Kind("indexer", HERE.folder / "IndexerFunction", _LAYERS, nothing)
     yield Kind("mcp, everything loaded at once", mcp, _LAYERS, metadata, {"WARM_UP": "1"})

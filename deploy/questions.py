@@ -69,6 +69,8 @@ def settings(person: Person) -> Mapping[str, str]:
         "Who is told of faults, on /security (empty for security@ the host)"
     ):
         answers["SecurityContact"] = f"mailto:{address}"
+    if name := person.tells("Name of your Dropbox app (empty for LLMemoryBox)"):
+        answers["DropboxFolder"] = f"Apps/{name}"
     answers["EmbeddingBaseUrl"] = person.tells("Embeddings service (empty for OpenAI)")
     if answers["EmbeddingBaseUrl"]:
         answers |= {

@@ -50,7 +50,7 @@ class Stack:
             *["--template-file", str(template), "--stack-name", self.name, "--resolve-s3"],
             *["--capabilities", "CAPABILITY_IAM", "--no-confirm-changeset"],
             *["--no-fail-on-empty-changeset", "--no-progressbar", "--parameter-overrides"],
-            *[f"{name}={value}" for name, value in told.items()],
+            *overrides(told),
             environment=self.environment,
             quiet=quiet,
         )
@@ -83,6 +83,11 @@ def _prune(lambdas: "LambdaClient", function: str) -> None:
     numbers = sorted(int(version) for version in found if version.isdecimal())
     for number in numbers[:-KEPT_VERSIONS]:
         lambdas.delete_function(FunctionName=function, Qualifier=str(number))
+
+
+def overrides(parameters: Mapping[str, str]) -> list[str]:
+    """In quotes: SAM refuses a bare value that is empty, and ends one at its first space."""
+    return [f'{name}="{value}"' for name, value in parameters.items()]
 
 
 def release(template: Path, parameters: Mapping[str, str]) -> str:

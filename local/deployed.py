@@ -125,7 +125,7 @@ class Deployed:
         thread.start()
         self._running.callback(thread.join)
         self._running.callback(self._front.shutdown)
-        for path in "/", "/dropbox/webhook?challenge=here":  # first calls unpack 150 MB of layers
+        for path in "/", "/dropbox/webhook?challenge=here":  # first calls unpack the layers
             requests.get(f"{self.url}{path}", timeout=_FIRST_CALL).raise_for_status()
 
 

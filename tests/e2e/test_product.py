@@ -1,6 +1,7 @@
 """What a person sees of the whole product beyond a single tool call."""
 
 import asyncio
+import json
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -61,6 +62,30 @@ def test_a_change_by_another_app_is_indexed_without_a_search(product: Product) -
     text = "Nobody searches for the quinces.\n"
     product.account.put("/unsearched/quinces.md", text)
     assert eventually(lambda: text in product.embeddings.received.inputs)
+
+
+def test_a_change_is_followed_through_the_logs_by_one_id(product: Product) -> None:
+    if not isinstance(product, Product):
+        pytest.skip("what MiniStack's functions log is not kept")
+
+    def lines() -> list[dict[str, Any]]:
+        kept = product.log.read_text().splitlines()
+        return [json.loads(line) for line in kept if line.startswith("{")]
+
+    def of(service: str, message: str) -> set[str]:
+        return {
+            line["request_id"]
+            for line in lines()
+            if line.get("service") == service and line["message"] == message
+        }
+
+    sign_in(product.url)
+    product.account.put("/followed/pears.md", "The pears ripen after the first frost.\n")
+
+    assert eventually(
+        lambda: bool(of("webhook", "Changes noted") & of("indexer", "A message was done"))
+    )
+    assert all(line.get("request_id", "none") != "none" for line in lines())
 
 
 def test_a_client_that_may_only_read_sees_no_tool_that_writes(product: Product) -> None:

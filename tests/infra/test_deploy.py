@@ -1,7 +1,10 @@
 """What `make deploy` asks, keeps and passes on."""
 
+import json
+import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import boto3
@@ -9,7 +12,8 @@ import pytest
 from moto import mock_aws
 
 from deploy.questions import keep_secrets, settings
-from deploy.stack import Stack, release
+from deploy.stack import Stack, overrides, release
+from tests.infra.template import ROOT
 
 PREFIX = "/memorybox/prod"
 
@@ -69,15 +73,34 @@ def test_what_is_left_empty_is_as_the_template_has_it() -> None:
 
 def test_another_embeddings_service_brings_its_own_questions() -> None:
     answers = {"Embeddings service": "https://e.example/v1", "model": "e5", "E-mail": "a@b.example"}
-    answers["faults"] = "s@b.example"
+    answers |= {"faults": "s@b.example", "Name of your Dropbox app": "Our Box"}
     assert settings(Answering(answers)) == {
         "AlarmEmail": "a@b.example",
         "SecurityContact": "mailto:s@b.example",
+        "DropboxFolder": "Apps/Our Box",
         "EmbeddingBaseUrl": "https://e.example/v1",
         "EmbeddingModel": "e5",
         "EmbeddingDimensions": "512",
         "EmbeddingPrice": "0.0118",
     }
+
+
+def test_an_upgrade_passes_on_what_was_left_empty_and_what_has_spaces() -> None:
+    told = {
+        "AlarmEmail": "",
+        "DropboxFolder": "Apps/Our Box",
+        "RedirectHosts": "a.example,b.example",
+    }
+    program = """
+        import json, sys
+        from samcli.cli.types import CfnParameterOverridesType
+        print(json.dumps(CfnParameterOverridesType().convert(sys.argv[1:], None, None)))
+        """
+    python = ROOT / ".venv-sam/bin/python"
+    ran = subprocess.run(
+        [python, "-c", dedent(program), *overrides(told)], capture_output=True, check=True
+    )
+    assert json.loads(ran.stdout) == told
 
 
 def test_a_changed_layer_or_setting_is_another_release(tmp_path: Path) -> None:

@@ -36,8 +36,9 @@ class Outbox:
     request_id: str
 
     def send(self, messages: Sequence[tuple[str, dict[str, object]]], delay: int = 0) -> None:
-        """At most MOST_MESSAGES, each with its group, which on a standard queue keeps a busy one
-        from holding up others.
+        """Send at most MOST_MESSAGES, each given as its group and its body.
+
+        On a standard queue a group that is busy does not hold up the others.
         """
         entries: list[Any] = [
             {
