@@ -379,6 +379,20 @@ def test_without_the_embedding_service_words_rank(box: Box) -> None:
     assert remarks(answer) == ["Ranked by words alone: the embedding service did not answer."]
 
 
+@pytest.mark.promise("T-41")
+@pytest.mark.parametrize("fault", ["nan", "zero_vector", "wrong_count", "wrong_dimensions"])
+def test_with_a_vector_of_the_query_that_cannot_be_used_words_rank(box: Box, fault: str) -> None:
+    for path, text in [("a", "zebra"), ("b", "pelican"), ("c", "zebra and zebra")]:
+        box.says("write", workspace="garden", path=f"{path}.md", text=text)
+    box.says("search", workspace="garden", query="x")
+    box.embeddings.fail(fault)  # type: ignore[arg-type]  # one of those that are listed above
+
+    answer = box.says("search", workspace="garden", query="zebra", limit=2)
+
+    assert set(found(answer)) == {"garden/a.md", "garden/c.md"}
+    assert remarks(answer) == ["Ranked by words alone: the embedding service did not answer."]
+
+
 @pytest.mark.promise("P-064")
 @pytest.mark.parametrize("tool", ["write", "append", "patch"])
 def test_what_a_tool_wrote_is_found_by_the_next_search(box: Box, tool: str) -> None:

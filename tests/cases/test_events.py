@@ -14,6 +14,7 @@ from memorybox.files.errors import DropboxAsksToWait
 from tests.acceptance.inside import InsideBox
 from tests.cases.deployment import Deployment
 from tests.unit.web.site import Site
+from tests.wire import requests_of
 
 
 @pytest.mark.parametrize(
@@ -178,6 +179,49 @@ def test_e19_the_user_s_next_call_is_sent_to_sign_in_again() -> None:
 
     assert site.mcp(token, call).status == 401
     assert site.mcp(token).headers["www-authenticate"].startswith("Bearer ")
+
+
+@pytest.mark.promise("P-059")
+def test_a_note_that_was_changed_by_hand_is_indexed_without_a_search(
+    deployment: Deployment,
+) -> None:
+    user = deployment.add_user()
+    user.put("/garden/a.md", "peas\n")
+    deployment.index(deployment.wake(user))
+    rev = user.put("/garden/a.md", "onions\n").rev
+
+    deployment.changed(user)
+    messages = deployment.queued()
+
+    assert [json.loads(message)["paths"] for message in messages] == [["/garden/a.md"]]
+    assert deployment.index(*messages) == []
+    assert deployment.indexed(user) == {"/garden/a.md": rev}
+    assert deployment.embeddings.received.inputs == ["peas\n", "onions\n"]
+
+
+@pytest.mark.promise("P-061")
+def test_a_first_index_of_many_notes_is_few_calls_and_then_a_search_reads_nothing_twice(
+    deployment: Deployment,
+) -> None:
+    user, process = deployment.add_user(), deployment.process
+    for number in range(300):
+        user.put(f"/garden/{number // 100}/{number}.md", f"note {number} of the peas\n")
+    log = deployment.service.log
+
+    with requests_of(process.aws.dynamodb) as sent:
+        first = deployment.call(user, "search", workspace="garden", query="peas", limit=3)
+    calls = log.counts(user.account_id)
+    with requests_of(process.aws.s3) as read:
+        second = deployment.call(user, "search", workspace="garden", query="peas", limit=3)
+
+    assert first.texts == second.texts
+    assert len(deployment.indexed(user)) == 300
+    assert calls["files/download_zip"] == 1
+    assert "files/download" not in calls
+    assert sent.total() < 20
+    assert read == {}
+    assert sum(log.counts(user.account_id).values()) == sum(calls.values()) + 1
+    assert deployment.embeddings.received.requests == 3
 
 
 def test_e20_a_webhook_for_a_change_of_our_own_costs_nothing(deployment: Deployment) -> None:

@@ -475,6 +475,31 @@ def test_a_file_is_read_up_to_the_limit_and_not_beyond(folder: Folder) -> None:
     assert caught.value.size == 5
 
 
+def test_the_files_of_a_folder_come_together_by_what_they_hold(folder: Folder) -> None:
+    plan, copy = folder.put("beds/plan.md", b"a plan"), folder.put("beds/deep/copy.md", b"a plan")
+    tall = folder.put("Beds/Tall \u00e4 \U0001f345.md", "tomatoes \U0001f345".encode())
+    other = folder.put("beds2/other.md", b"elsewhere")
+    unwanted = folder.put("beds/unwanted.md", b"not asked for")
+
+    found = folder.store.contents(
+        folder.at("beds"), {plan.content_hash, tall.content_hash, other.content_hash}, LARGE
+    )
+
+    assert plan.content_hash == copy.content_hash != unwanted.content_hash
+    assert found == {
+        plan.content_hash: b"a plan",
+        tall.content_hash: "tomatoes \U0001f345".encode(),
+    }
+
+
+def test_a_folder_that_is_missing_or_too_large_gives_nothing(folder: Folder) -> None:
+    plan = folder.put("beds/plan.md", os.urandom(5_000))  # no zip makes it smaller
+
+    assert folder.store.contents(folder.at("nowhere"), {plan.content_hash}, LARGE) == {}
+    assert folder.store.contents(folder.at("beds/plan.md"), {plan.content_hash}, LARGE) == {}
+    assert folder.store.contents(folder.at("beds"), {plan.content_hash}, 4_000) == {}
+
+
 def test_a_file_that_dropbox_gives_no_bytes_of_is_listed_as_such(folder: Folder) -> None:
     folder.put("cloud.md")
     folder.outside.keep_from_download(folder.at("cloud.md"))

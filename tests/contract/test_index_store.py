@@ -347,6 +347,39 @@ def test_packs_follow_each_other_by_generation(box: Account) -> None:
     assert index.load().packs == {"garden": pointer(2)}
 
 
+def test_packs_and_the_cursor_move_together(box: Account) -> None:
+    index = box.store()
+    first, other = PackPointer("garden", "key 1", 1, 3, 4), PackPointer("work", "key 2", 1, 5, 6)
+
+    at = index.record([seen(PLAN)], seen_at=NOTHING_YET, then=FIRST, packs=[first, other])
+
+    state = index.load()
+    assert (state.cursor, state.packs) == (at, {"garden": first, "work": other})
+    assert set(state.tail) == {PLAN}
+
+
+def test_neither_packs_nor_the_cursor_move_if_one_pack_is_not_the_next(box: Account) -> None:
+    index = box.store()
+    first, other = PackPointer("garden", "key 1", 1, 3, 4), PackPointer("work", "key 2", 2, 5, 6)
+
+    with pytest.raises(CursorMoved):
+        index.record([seen(PLAN)], seen_at=NOTHING_YET, then=FIRST, packs=[first, other])
+
+    assert index.load() == IndexState(NOTHING_YET, {}, set(), {})
+
+
+def test_no_pack_is_pointed_to_by_one_who_read_an_older_cursor(box: Account) -> None:
+    index = box.store()
+    index.record([], seen_at=NOTHING_YET, then=FIRST)
+
+    with pytest.raises(CursorMoved):
+        index.record(
+            [], seen_at=NOTHING_YET, then=SECOND, packs=[PackPointer("garden", "key", 1, 3, 4)]
+        )
+
+    assert index.load().packs == {}
+
+
 def test_only_one_of_many_packs_becomes_the_next(box: Account) -> None:
     with ThreadPoolExecutor(8) as packers:
         outcomes = list(packers.map(lambda n: box.store().point(pointer(1, f"{n}")), range(8)))

@@ -331,6 +331,36 @@ def test_a_silent_service_leaves_the_words_to_rank_by() -> None:
     assert hit == FoundFile("garden", "tomatoes.md", hit.score)
 
 
+@pytest.mark.promise("P-206", "T-41")
+def test_a_service_that_is_too_slow_leaves_the_words_to_rank_by_in_time() -> None:
+    world = a_garden()
+    world.search(QUERY)
+    world.embedder.seconds = 60
+    began = world.clock.monotonic()
+
+    result = world.search(QUERY)
+
+    assert world.clock.monotonic() - began < 25
+    assert result.is_by_words_alone
+    assert result.hits[0].path == "tomatoes.md"
+
+
+@pytest.mark.promise("P-073", "P-208")
+@pytest.mark.parametrize("is_packed", [True, False])
+def test_a_file_over_the_budget_is_not_found_by_its_older_text(is_packed: bool) -> None:
+    world = World(cap=700)
+    world.put("/garden/a.md", "tomatoes " + "x" * 100)
+    world.search("tomatoes")
+    if is_packed:
+        world.fold("garden")
+    world.put("/garden/a.md", "onions " + "y" * 700)
+
+    result = world.search("tomatoes")
+
+    assert result.hits == ()
+    assert [file.reason for file in result.unindexed] == [SkipReason.OVER_BUDGET]
+
+
 @pytest.mark.promise("T-41")
 def test_a_silent_service_without_an_index_is_an_error() -> None:
     world = a_garden()

@@ -21,6 +21,7 @@ from memorybox.search.bundles import Work, bundled
 from memorybox.search.catalog import View
 from memorybox.search.downloads import Download, downloads, one_by_one
 from memorybox.search.drafts import Draft
+from memorybox.search.embedding import LAST_START
 from memorybox.search.errors import EmbeddingSilent
 from memorybox.search.indexer import Indexer
 from memorybox.search.model import Seen, Settled, TailEntry
@@ -36,6 +37,12 @@ MANY = 100
 REQUESTS = 8
 """How many requests go to the embedding model together."""
 
+ENOUGH = 2_500
+"""Results that are worth a pack. Each next one has twice as many, so all of them cost two."""
+
+PACKING = 2.0
+"""Seconds in which the last pack is made."""
+
 AHEAD = 8
 """How many downloads are under way while files are embedded."""
 
@@ -50,6 +57,11 @@ class Bulk:
     parallel: Parallel
     many: int = MANY
 
+    @property
+    def is_late(self) -> bool:
+        """Whether nothing new is begun, so that what was begun can still be packed."""
+        return self.indexer.deadline.earlier(LAST_START + PACKING).has_passed
+
     def run(self, view: View, due: Sequence[Seen]) -> Unavailable | None:
         """Index the files of those workspaces of which many are due; `due` is in order.
 
@@ -57,7 +69,7 @@ class Bulk:
         """
         for workspace, files in self.worthwhile(view.state, due).items():
             halt = _Harvest(self, view, workspace).reap(files)
-            if halt or self.indexer.is_late:
+            if halt or self.is_late:
                 return halt
         return None
 
@@ -113,6 +125,8 @@ class _Harvest:
         waiting = list[Work]()
         known = list(self._view.snapshot.files(self._workspace))
         for read in self._reading(downloads(files, known)):
+            if self._bulk.is_late:
+                return read.halt
             waiting += self._drafted(read.files)
             if read.halt:
                 return self._embed(waiting) or read.halt
@@ -127,7 +141,7 @@ class _Harvest:
         ahead = deque(planned)
         under_way = deque[Callable[[], _Read]]()
         while True:
-            while ahead and len(under_way) < AHEAD and not self._indexer.is_late:
+            while ahead and len(under_way) < AHEAD and not self._bulk.is_late:
                 under_way.append(self._bulk.parallel.start(partial(self._read, ahead.popleft())))
             if not under_way:
                 return
@@ -157,7 +171,7 @@ class _Harvest:
 
     def _read_files(self, download: Download, read: _Read) -> None:
         for seen in download.files:
-            if self._indexer.is_late:
+            if self._bulk.is_late:
                 return
             with suppress(FileMissing, FileTooLarge, NotDownloadable):
                 stored = self._bulk.files.read(FileRef.at(seen.path_lower), MAX_FILE)
@@ -187,7 +201,7 @@ class _Harvest:
         missing = {text for work in works for text in work.draft.texts(self._vectors)}
         self._vectors |= self._view.snapshot.vectors(missing)
         outcomes = self._indexer.index_all(works, self._vectors, self._keep)
-        if 2 * len(self._results) > self._packed:
+        if len(self._results) >= max(ENOUGH, self._packed):
             self._pack()
         return EmbeddingSilent() if ServiceSilent() in outcomes else None
 

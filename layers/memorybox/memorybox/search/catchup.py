@@ -73,7 +73,8 @@ class CatchUp:
         """
         due = self._ordered(view, scope, first)
         if self.bulk.worthwhile(view.state, due):
-            if halt := self.bulk.run(view, due):
+            halt = self.bulk.run(view, due)
+            if halt or self.bulk.is_late:
                 return halt
             view = self.indexer.catalog.load()
             due = self._ordered(view, scope, first)

@@ -86,7 +86,8 @@ class Lexicon:
         runs = _runs(text) + _runs(path_lower.removesuffix(".md"))
         counts: defaultdict[int, int] = defaultdict(int)
         for run, count in Counter(runs).items():
-            for number in self._numbers_of(run):
+            numbers = self._known.get(run)
+            for number in self._numbers_of(run) if numbers is None else numbers:
                 counts[number] += count
         return _words(counts, sum(counts.values()))
 
@@ -99,12 +100,10 @@ class Lexicon:
         return tuple(sorted({self._number(term) for term in terms(query)}))
 
     def _numbers_of(self, run: str) -> Sequence[int]:
-        """The numbers of its terms. Few words make up most of a text, so they are kept."""
-        numbers = self._known.get(run)
-        if numbers is None:
-            numbers = tuple(map(self._number, _terms_of(run)))
-            if len(numbers) <= 1 and len(self._known) < MOST_KNOWN:
-                self._known[run] = numbers
+        """The numbers of its terms. Few words make up most of all texts: theirs are kept."""
+        numbers = tuple(map(self._number, _terms_of(run)))
+        if len(numbers) <= 1 and len(self._known) < MOST_KNOWN:
+            self._known[run] = numbers
         return numbers
 
     def _number(self, term: str) -> int:
@@ -126,11 +125,11 @@ def minus(whole: Words, taken: Words) -> Words:
 def _words(counts: Mapping[int, int], length: int) -> Words:
     numbers = sorted(counts)
     times = [counts[number] for number in numbers]
+    if max(times, default=0) > MAX_COUNT:
+        times = [min(each, MAX_COUNT) for each in times]
     return Words(
         terms=pack(f"<{len(numbers)}I", *numbers),
-        counts=bytes(min(each, MAX_COUNT) for each in times)
-        if length > MAX_COUNT
-        else bytes(times),
+        counts=bytes(times),
         length=min(length, MAX_LENGTH),
     )
 
