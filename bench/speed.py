@@ -97,9 +97,9 @@ def measure(parts: int, dims: int, tail: int) -> str:
 
     calls = {
         "product": lambda: products(pack.columns.vectors[:], query),
-        "cosine": ranked(Snapshot({}, {"w": pack}), 0.0),
-        "hybrid": ranked(Snapshot({}, {"w": pack}), 0.5),
-        "with tail": ranked(Snapshot(changed, {"w": pack}), 0.5),
+        "cosine": ranked(Snapshot({}, {"w": [pack]}), 0.0),
+        "hybrid": ranked(Snapshot({}, {"w": [pack]}), 0.5),
+        "with tail": ranked(Snapshot(changed, {"w": [pack]}), 0.5),
     }
     times = {name: list[float]() for name in calls}
     for _ in range(ROUNDS):

@@ -24,7 +24,7 @@ from memorybox.search.budget import (
     month_of,
 )
 from memorybox.search.embedder import MOST_BYTES, EmbedderSilent, Embeddings, TextRefused
-from memorybox.search.model import Claim, PackPointer, Seen, Settled, TailEntry
+from memorybox.search.model import Claim, PackPointer, PackRef, Seen, Settled, TailEntry
 from memorybox.search.pack import Pack
 from memorybox.search.queue import MOST_PATHS
 from memorybox.search.sections import PackDamaged
@@ -262,12 +262,15 @@ class InMemoryPackStore(_Stepping):
         self.opened: list[str] = []
         self._made = 0
 
-    def open(self, pointer: PackPointer) -> Pack:
+    def open(self, refs: Sequence[PackRef]) -> list[Pack]:
+        return [self._open(ref) for ref in refs]
+
+    def _open(self, ref: PackRef) -> Pack:
         with self._effect:
-            self.opened.append(pointer.key)
-            if pointer.key not in self.objects:
-                raise PackDamaged
-            return _opened(self.objects[pointer.key])
+            self.opened.append(ref.key)
+            if ref.key not in self.objects:
+                raise PackDamaged("it is gone", ref.key)
+            return _opened(self.objects[ref.key], ref.key)
 
     def add(self, workspace: str, generation: int, data: bytes) -> str:
         with self._effect:
@@ -289,8 +292,8 @@ class InMemoryPackStore(_Stepping):
 
 
 @lru_cache(64)
-def _opened(data: bytes) -> Pack:
-    return Pack.open(data)
+def _opened(data: bytes, key: str) -> Pack:
+    return Pack.open(data, key)
 
 
 class HashedEmbedder(_Stepping):

@@ -68,13 +68,10 @@ class _Segment:
 
 
 def _segments(snapshot: Snapshot, recipe: Recipe, scope: str | None) -> Iterator[_Segment]:
-    for workspace in snapshot.packs:
-        if scope not in (None, workspace):
-            continue
-        pack = snapshot.packs[workspace]
+    for layer in snapshot.layers(scope):
+        pack = layer.pack
         if pack.recipe == recipe:
-            files = snapshot.live(workspace) & pack.table.indexed
-            alive = files[pack.columns.file_of]
+            alive = (layer.live & pack.table.indexed)[pack.columns.file_of]
             yield _Segment(pack.columns, alive, partial(snapshot.seen, pack))
     changed = sorted(
         (entry for entry in snapshot.changed(scope) if entry.is_indexed(recipe)),

@@ -126,13 +126,17 @@ class FileTable:
 
     def row(self, path_lower: str) -> int | None:
         """The row of the file at this path."""
-        row = bisect_left(self.paths, path_lower)
-        return row if row < len(self) and self.paths[row] == path_lower else None
+        return self.place(path_lower)[0]
 
-    def below(self, path_lower: str) -> slice:
-        """The rows of the files in this folder and its folders."""
-        first = bisect_left(self.paths, path_lower + "/")
-        return slice(first, bisect_left(self.paths, path_lower + "0", first))  # "0" follows "/"
+    def place(self, path_lower: str) -> tuple[int | None, slice]:
+        """The row of the file at this path, and those of the files in the folder at this path."""
+        first = bisect_left(self.paths, path_lower)
+        row = first if first < len(self) and self.paths[first] == path_lower else None
+        after = first if row is None else row + 1
+        if after == len(self) or not self.paths[after].startswith(path_lower):
+            return row, slice(0)
+        start = bisect_left(self.paths, path_lower + "/", after)
+        return row, slice(start, bisect_left(self.paths, path_lower + "0", start))  # "0" is next
 
     def rows_of(self, content_hashes: Collection[str]) -> list[int]:
         """The rows of the files with one of these content hashes."""
