@@ -27,7 +27,7 @@ from memorybox.search.embedder import MOST_BYTES, EmbedderSilent, Embeddings, Te
 from memorybox.search.model import Claim, PackPointer, PackRef, Seen, Settled, TailEntry
 from memorybox.search.pack import Pack
 from memorybox.search.queue import MOST_PATHS
-from memorybox.search.sections import PackDamaged
+from memorybox.search.sections import Held, PackDamaged
 from memorybox.search.store import (
     CursorMoved,
     IndexLost,
@@ -252,12 +252,16 @@ class InMemoryIndexStore(_Stepping):
 
 
 class InMemoryPackStore(_Stepping):
-    """A PackStore. `objects` are its packs, by key, and `written` says when each came."""
+    """A PackStore. `objects` are its packs, by key, and `written` says when each came.
+
+    Those of more bytes than `memory` are read by ranges.
+    """
 
     def __init__(self, step: Callable[[], None] = _no_step, clock: Clock | None = None) -> None:
         super().__init__(step)
         self.objects: dict[str, bytes] = {}
         self.written: dict[str, datetime] = {}
+        self.memory = 10**9
         self._clock = clock or SystemClock()
         self.opened: list[str] = []
         self._made = 0
@@ -270,7 +274,10 @@ class InMemoryPackStore(_Stepping):
             self.opened.append(ref.key)
             if ref.key not in self.objects:
                 raise PackDamaged("it is gone", ref.key)
-            return _opened(self.objects[ref.key], ref.key)
+            data = self.objects[ref.key]
+            if len(data) > self.memory:
+                return Pack.over(Held(ref.key, memoryview(data)))
+            return _opened(data, ref.key)
 
     def add(self, workspace: str, generation: int, data: bytes) -> str:
         with self._effect:

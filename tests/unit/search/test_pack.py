@@ -114,7 +114,7 @@ def test_files_are_found_by_path_and_by_folder() -> None:
         )
     )
 
-    names = [pack.table.paths[row] for row in range(pack.files)]
+    names = pack.table.paths
     row, below = pack.table.place("/garden/beds")
     assert (row, names[below]) == (None, ["/garden/beds/plan.md", "/garden/beds/soil/ph.md"])
     row, below = pack.table.place("/garden")
@@ -133,7 +133,7 @@ def test_the_files_below_a_path_that_is_a_file_are_found() -> None:
     row, below = pack.table.place("/garden/x.md")
 
     assert row == 0
-    assert [pack.table.paths[row] for row in range(4)[below]] == ["/garden/x.md/inner.md"]
+    assert pack.table.paths[below] == ["/garden/x.md/inner.md"]
 
 
 def test_a_file_of_older_rules_is_due_and_keeps_its_vectors() -> None:
@@ -243,15 +243,19 @@ def shorten_the_postings(head: dict[str, Any]) -> None:
 
 
 def shorten_the_table(head: dict[str, Any]) -> None:
-    head["sections"]["revs"][2] = [1]
+    head["sections"]["records"][2] = [1]
 
 
 def misplace_a_section(head: dict[str, Any]) -> None:
     head["sections"]["counts"][0] += 64
 
 
+def describe_no_type(head: dict[str, Any]) -> None:
+    head["sections"]["counts"][1] = []
+
+
 def retype_a_section(head: dict[str, Any]) -> None:
-    head["sections"]["sizes"][1] = "no type"
+    head["sections"]["counts"][1] = [["", "no type"]]
 
 
 @pytest.mark.parametrize(
@@ -268,6 +272,7 @@ def retype_a_section(head: dict[str, Any]) -> None:
         shorten_the_table,
         misplace_a_section,
         retype_a_section,
+        describe_no_type,
     ],
 )
 def test_a_head_that_does_not_fit_is_damage(change: Callable[[dict[str, Any]], None]) -> None:

@@ -186,11 +186,13 @@ def test_a_fold_takes_in_packs_of_up_to_twice_its_own_size() -> None:
 def test_many_folds_leave_few_packs() -> None:
     world = World()
     world.small = SMALL
+    counts = set()
     for begin in range(0, 120, 3):
         add_notes(world, 3, begin)
         world.fold("garden")
+        counts.add(len(sizes(world)))
 
-    assert 1 < len(sizes(world)) <= 6
+    assert {1, 2} <= counts <= {1, 2, 3, 4}
     assert world.indexed() == world.folder()
 
 

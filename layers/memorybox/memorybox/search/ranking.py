@@ -18,7 +18,7 @@ import numpy as np
 
 from memorybox.search import scoring
 from memorybox.search.columns import Columns
-from memorybox.search.model import Hit, Indexed, Recipe, Seen
+from memorybox.search.model import Hit, Indexed, Recipe, Seen, workspace_of
 from memorybox.search.snapshot import Snapshot
 from memorybox.search.vectors import Array
 
@@ -47,12 +47,11 @@ def rank(
     scores = _lexical(segments, terms)
     if segments and vector is not None:
         scores = _weighed(segments, scores, np.frombuffer(vector, "i1"), weight)
-    hits: list[Hit] = []
-    for segment, found in zip(segments, scores, strict=True):
-        hits += _best_files(segment, np.where(segment.alive, found, DEAD), limit)
-    return sorted(hits, key=lambda hit: (-hit.score, hit.seen.workspace, hit.seen.path_lower))[
-        :limit
-    ]
+    found: list[_Found] = []
+    for segment, each in zip(segments, scores, strict=True):
+        found += _best_files(segment, np.where(segment.alive, each, DEAD), limit)
+    best = sorted(found, key=lambda one: (-one.score, workspace_of(one.path), one.path))
+    return [Hit(one.segment.seen(one.file), one.score) for one in best[:limit]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +62,21 @@ class _Segment:
     alive: Array
     """For each part whether it is searched."""
 
+    paths: Sequence[str]
+    """Those of the files by their numbers in `columns.file_of`."""
+
     seen: Callable[[int], Seen]
-    """The file of a number in `columns.file_of`."""
+    """The file of such a number."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A file that may be a hit."""
+
+    score: float
+    path: str
+    segment: _Segment
+    file: int
 
 
 def _segments(snapshot: Snapshot, recipe: Recipe, scope: str | None) -> Iterator[_Segment]:
@@ -72,7 +84,9 @@ def _segments(snapshot: Snapshot, recipe: Recipe, scope: str | None) -> Iterator
         pack = layer.pack
         if pack.recipe == recipe:
             alive = (layer.live & pack.table.indexed)[pack.columns.file_of]
-            yield _Segment(pack.columns, alive, partial(snapshot.seen, pack))
+            yield _Segment(
+                pack.columns, alive, pack.table.paths, partial(snapshot.seen, pack.table)
+            )
     changed = sorted(
         (entry for entry in snapshot.changed(scope) if entry.is_indexed(recipe)),
         key=lambda entry: (entry.seen.workspace, entry.seen.path_lower),
@@ -80,7 +94,8 @@ def _segments(snapshot: Snapshot, recipe: Recipe, scope: str | None) -> Iterator
     parts = [entry.settled.parts for entry in changed if isinstance(entry.settled, Indexed)]
     columns = Columns.of(parts, recipe.dims)
     alive = np.ones(len(columns.file_of), bool)
-    yield _Segment(columns, alive, lambda number: changed[number].seen)
+    paths = [entry.seen.path_lower for entry in changed]
+    yield _Segment(columns, alive, paths, lambda number: changed[number].seen)
 
 
 def _lexical(segments: Sequence[_Segment], terms: Sequence[int]) -> list[Array]:
@@ -119,11 +134,12 @@ def _alive(segments: Sequence[_Segment], numbers: Sequence[Array]) -> list[Array
     return [each[segment.alive] for segment, each in zip(segments, numbers, strict=True)]
 
 
-def _best_files(segment: _Segment, scores: Array, limit: int) -> Iterator[Hit]:
+def _best_files(segment: _Segment, scores: Array, limit: int) -> Iterator[_Found]:
     file_of = segment.columns.file_of
     starts = np.flatnonzero(np.append(True, file_of[1:] != file_of[:-1]))
     best = np.maximum.reduceat(scores, starts)
     least = np.partition(best, -limit)[-limit] if len(best) > limit else DEAD
     able = np.flatnonzero((best >= least) & (best > DEAD))
     for number in able[np.argsort(-best[able], kind="stable")][:limit]:
-        yield Hit(segment.seen(int(file_of[starts[number]])), float(best[number]))
+        file = int(file_of[starts[number]])
+        yield _Found(float(best[number]), segment.paths[file], segment, file)

@@ -150,8 +150,9 @@ class Sections:
 
         Raises KeyError, TypeError or ValueError if there is none.
         """
-        offset, dtype, (rows, *shape) = self.about["sections"][name]
-        stored = _Stored(self, offset, np.dtype(dtype), rows, width)
+        offset, described, (rows, *shape) = self.about["sections"][name]
+        dtype = _dtype(described)
+        stored = _Stored(self, offset, dtype, rows, width)
         if [*width] != shape or offset + rows * stored.row > self.about["size"]:
             raise ValueError("a section is of another shape")
         return stored[:] if self._is_sound else stored
@@ -199,12 +200,12 @@ def assembled(
     about: Mapping[str, Any], front: Mapping[str, Array], rest: Mapping[str, Array]
 ) -> bytes:
     """The file of these arrays, with what else its head is to say."""
-    sections: dict[str, tuple[int, str, tuple[int, ...]]] = {}
+    sections: dict[str, tuple[int, list[Any], tuple[int, ...]]] = {}
     pieces: list[bytes] = []
     end = 0
     for name, array in [*front.items(), *rest.items()]:
         start = _aligned(end)
-        sections[name] = (start, array.dtype.str, array.shape)
+        sections[name] = (start, array.dtype.descr, array.shape)
         pieces += [bytes(start - end), array.tobytes()]
         end = start + array.nbytes
     body = b"".join(pieces)
@@ -222,6 +223,12 @@ def aligned(size: int) -> memoryview:
     room = np.empty(size + ALIGNMENT, np.uint8)
     start = -room.ctypes.data % ALIGNMENT
     return room.data[start : start + size]
+
+
+def _dtype(described: list[list[str]]) -> np.dtype[Any]:
+    """The type with this `descr`: one of records has names in it, a plain one an empty name."""
+    [(name, plain), *_] = described
+    return np.dtype([(name, kind) for name, kind in described]) if name else np.dtype(plain)
 
 
 def _aligned(size: int) -> int:

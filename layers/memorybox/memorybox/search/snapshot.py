@@ -22,6 +22,7 @@ from memorybox.search.model import (
     workspace_of,
 )
 from memorybox.search.pack import Pack
+from memorybox.search.table import FileTable
 from memorybox.search.vectors import Array
 
 
@@ -70,15 +71,16 @@ class Snapshot:
             row = layer.row(path_lower)
             if row is not None and layer.live[row]:
                 [packed] = layer.pack.take([row])
-                return Entry(self.seen(layer.pack, row), packed.settled)
+                return Entry(self.seen(layer.pack.table, row), packed.settled)
         at = self.tail.get(path_lower)
         return at.entry if at else None
 
     def files(self, scope: str | None = None) -> Iterator[Seen]:
         """Every file that exists."""
         for layer in self.layers(scope):
+            table = layer.pack.table.loaded()
             for row in _numbers(layer.live):
-                yield self.seen(layer.pack, row)
+                yield self.seen(table, row)
         for entry in self.changed(scope):
             yield entry.seen
 
@@ -147,10 +149,12 @@ class Snapshot:
                 for number in pack.hides.keys() & hides.keys():
                     hides[number].update(map(int, pack.hides[number]))
             else:
-                rows = [row for row in layer.echoes if self.seen(pack, row) != pack.table.seen(row)]
+                table = pack.table
+                rows = [row for row in layer.echoes if self.seen(table, row) != table.seen(row)]
                 hides[pack.number].update(rows, _numbers(layer.standing & ~kept))
             for row, packed in zip(rows, pack.take(rows) if rows else (), strict=True):
-                entries.append(Entry(self.seen(pack, row), packed.settled) if live[row] else packed)
+                seen = self.seen(pack.table, row) if live[row] else packed.seen
+                entries.append(Entry(seen, packed.settled))
         return Fold(
             entries,
             hides={n: sorted(rows) for n, rows in hides.items() if rows and n not in merged},
@@ -169,10 +173,10 @@ class Snapshot:
             self._layers[scope] = list(self._laid_over(scope))
         return self._layers[scope]
 
-    def seen(self, pack: Pack, row: int) -> Seen:
+    def seen(self, table: FileTable, row: int) -> Seen:
         """The file of a live row, as it was last seen."""
-        at = self.tail.get(pack.table.paths[row])
-        return at.seen if at and at.seen else pack.table.seen(row)
+        at = self.tail.get(table.paths[row])
+        return at.seen if at and at.seen else table.seen(row)
 
     def changed(self, scope: str | None = None) -> Iterator[Entry]:
         """The files for which the tail speaks, not a pack."""
@@ -206,8 +210,9 @@ class Snapshot:
             pack, rows = layer.pack, layer.live
             if pack.recipe == recipe:
                 rows = rows & ~pack.table.indexed
+            table = pack.table.loaded() if rows.any() else pack.table
             for row in _numbers(rows):
-                yield Entry(self.seen(pack, row), pack.table.skipped(row))
+                yield Entry(self.seen(table, row), table.skipped(row))
         for entry in self.changed(scope):
             if not entry.is_indexed(recipe):
                 yield entry
