@@ -164,7 +164,7 @@ def add_notes(world: World, count: int, begin: int = 0) -> None:
 
 def test_a_fold_takes_in_packs_of_up_to_twice_its_own_size() -> None:
     world = World()
-    world.small = SMALL
+    world.small, world.many = SMALL, 1_000
     add_notes(world, 60)
     world.fold("garden")
     add_notes(world, 1, begin=60)

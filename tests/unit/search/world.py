@@ -11,7 +11,7 @@ from memorybox.search.catchup import CatchUp
 from memorybox.search.drafts import Drafter
 from memorybox.search.indexer import Indexer
 from memorybox.search.model import Indexed, Recipe, Skipped
-from memorybox.search.packer import FULL, LARGE, MANY, Packer
+from memorybox.search.packer import FULL, LARGE, Packer
 from memorybox.search.parts import SPLITTING_VERSION
 from memorybox.search.recorder import Recorder
 from memorybox.search.results import IndexOutcome, SearchResult
