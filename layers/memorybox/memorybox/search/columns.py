@@ -98,6 +98,11 @@ class Columns:
             counts=counts[by_term],
         )
 
+    @property
+    def is_apart(self) -> bool:
+        """Whether some of it is not in memory."""
+        return not isinstance(self.vectors, np.ndarray)
+
     def arrays(self) -> dict[str, Array]:
         """The columns by name, as `over` finds them."""
         return {field.name: getattr(self, field.name)[:] for field in fields(self)}

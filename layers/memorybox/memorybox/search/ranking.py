@@ -13,16 +13,21 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import log
+from typing import TypeVar
 
 import numpy as np
 
 from memorybox.search import scoring
 from memorybox.search.columns import Columns
 from memorybox.search.model import Hit, Indexed, Recipe, Seen, workspace_of
+from memorybox.search.parallel import Parallel
 from memorybox.search.snapshot import Snapshot
 from memorybox.search.vectors import Array
 
 K1, B = 1.2, 0.75
+
+R = TypeVar("R")
+Postings = tuple[Array, Array]
 
 DEAD = -2.0
 """Below the score of any part: the tail hides this one."""
@@ -37,21 +42,25 @@ def rank(
     vector: bytes | None,
     weight: float | None,
     limit: int,
+    parallel: Parallel | None = None,
 ) -> list[Hit]:
     """The `limit` best files, best first, equal ones by workspace and path.
 
     `vector` is that of the query, as it is kept of a part; without it the score is lex alone. A
-    `weight` of the words takes the place of the one that this search would get.
+    `weight` of the words takes the place of the one that this search would get. In `parallel`
+    many small pieces are read of packs that are not in memory.
     """
     segments = [segment for segment in _segments(snapshot, recipe, scope) if segment.alive.any()]
-    scores = _lexical(segments, terms)
+    scores = _lexical(segments, _held(segments, terms, parallel))
     if segments and vector is not None:
         scores = _weighed(segments, scores, np.frombuffer(vector, "i1"), weight)
     found: list[_Found] = []
     for segment, each in zip(segments, scores, strict=True):
         found += _best_files(segment, np.where(segment.alive, each, DEAD), limit)
-    best = sorted(found, key=lambda one: (-one.score, workspace_of(one.path), one.path))
-    return [Hit(one.segment.seen(one.file), one.score) for one in best[:limit]]
+    found.sort(key=lambda one: (-one.score, workspace_of(one.path), one.path))
+    best = found[:limit]
+    waits = [_begun(parallel, one.segment, partial(one.segment.seen, one.file)) for one in best]
+    return [Hit(wait(), one.score) for wait, one in zip(waits, best, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,14 +107,29 @@ def _segments(snapshot: Snapshot, recipe: Recipe, scope: str | None) -> Iterator
     yield _Segment(columns, alive, paths, lambda number: changed[number].seen)
 
 
-def _lexical(segments: Sequence[_Segment], terms: Sequence[int]) -> list[Array]:
-    """lex of each part of each segment."""
+def _held(
+    segments: Sequence[_Segment], terms: Sequence[int], parallel: Parallel | None
+) -> list[list[Postings]]:
+    """For each term its postings in each segment."""
+    waits = [
+        [_begun(parallel, segment, partial(segment.columns.holding, term)) for segment in segments]
+        for term in terms
+    ]
+    return [[wait() for wait in each] for each in waits]
+
+
+def _begun(parallel: Parallel | None, segment: _Segment, work: Callable[[], R]) -> Callable[[], R]:
+    """The work on a segment, begun at once if it has to wait for what is not in memory."""
+    return parallel.start(work) if parallel and segment.columns.is_apart else work
+
+
+def _lexical(segments: Sequence[_Segment], held: Sequence[Sequence[Postings]]) -> list[Array]:
+    """lex of each part of each segment; `held` is by term, then by segment."""
     lex = [np.zeros(len(segment.alive)) for segment in segments]
     alive = sum(int(segment.alive.sum()) for segment in segments)
     length = sum(int(segment.columns.lengths[segment.alive].sum()) for segment in segments)
     most = 0.0
-    for term in terms:
-        postings = [segment.columns.holding(term) for segment in segments]
+    for postings in held:
         df = sum(
             int(segment.alive[holders].sum())
             for segment, (holders, _) in zip(segments, postings, strict=True)

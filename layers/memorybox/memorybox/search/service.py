@@ -118,6 +118,7 @@ class Search:
             vector=vector,
             weight=self.weight,
             limit=limit,
+            parallel=self.parallel,
         )
         pending = len(snapshot.due(drafter.recipe, today, scope))
         if vector is None and not hits and pending:
