@@ -99,7 +99,7 @@ class Index:
         for path, text in questions.files.items():
             entry = _indexed(f"/{path}", text, recipe, lexicon, embedder)
             workspaces.setdefault(entry.seen.workspace, []).append(entry)
-        packs = {name: Pack.open(build_pack(recipe, files)) for name, files in workspaces.items()}
+        packs = {name: [Pack.open(build_pack(recipe, files))] for name, files in workspaces.items()}
         asked = list(questions.queries)
         vectors = _embedded(embedder, [questions.queries[each] for each in asked])
         return cls(
@@ -108,7 +108,7 @@ class Index:
 
     @property
     def parts(self) -> int:
-        return sum(pack.parts for pack in self.snapshot.packs.values())
+        return sum(pack.parts for [pack] in self.snapshot.packs.values())
 
     def rankings(self, weight: float | None, *, everywhere: bool) -> dict[str, Ranking]:
         """The paths found for each question; without a weight by words alone."""

@@ -19,6 +19,7 @@ from memorybox.search.budget import BudgetLedger, BudgetSpent, Spending
 from memorybox.search.model import (
     Indexed,
     PackPointer,
+    PackRef,
     Part,
     Recipe,
     Seen,
@@ -100,7 +101,8 @@ def tail_of(index: IndexStore) -> dict[str, TailEntry]:
 
 
 def pointer(generation: int, key: str = "key") -> PackPointer:
-    return PackPointer("garden", f"{key} {generation}", generation, files=3, parts=5)
+    packs = (PackRef(1, "first", 12_345), PackRef(generation, f"{key} {generation}", 678))
+    return PackPointer("garden", generation, packs)
 
 
 def test_an_account_begins_with_nothing(box: Account) -> None:
@@ -349,7 +351,7 @@ def test_packs_follow_each_other_by_generation(box: Account) -> None:
 
 def test_packs_and_the_cursor_move_together(box: Account) -> None:
     index = box.store()
-    first, other = PackPointer("garden", "key 1", 1, 3, 4), PackPointer("work", "key 2", 1, 5, 6)
+    first, other = pointer(1), replace(pointer(1, "other"), workspace="work")
 
     at = index.record([seen(PLAN)], seen_at=NOTHING_YET, then=FIRST, packs=[first, other])
 
@@ -360,7 +362,7 @@ def test_packs_and_the_cursor_move_together(box: Account) -> None:
 
 def test_neither_packs_nor_the_cursor_move_if_one_pack_is_not_the_next(box: Account) -> None:
     index = box.store()
-    first, other = PackPointer("garden", "key 1", 1, 3, 4), PackPointer("work", "key 2", 2, 5, 6)
+    first, other = pointer(1), replace(pointer(2), workspace="work")
 
     with pytest.raises(CursorMoved):
         index.record([seen(PLAN)], seen_at=NOTHING_YET, then=FIRST, packs=[first, other])
@@ -373,9 +375,7 @@ def test_no_pack_is_pointed_to_by_one_who_read_an_older_cursor(box: Account) -> 
     index.record([], seen_at=NOTHING_YET, then=FIRST)
 
     with pytest.raises(CursorMoved):
-        index.record(
-            [], seen_at=NOTHING_YET, then=SECOND, packs=[PackPointer("garden", "key", 1, 3, 4)]
-        )
+        index.record([], seen_at=NOTHING_YET, then=SECOND, packs=[pointer(1)])
 
     assert index.load().packs == {}
 

@@ -24,10 +24,10 @@ from memorybox.search.budget import (
     month_of,
 )
 from memorybox.search.embedder import MOST_BYTES, EmbedderSilent, Embeddings, TextRefused
-from memorybox.search.model import Claim, PackPointer, Seen, Settled, TailEntry
+from memorybox.search.model import Claim, PackPointer, PackRef, Seen, Settled, TailEntry
 from memorybox.search.pack import Pack
 from memorybox.search.queue import MOST_PATHS
-from memorybox.search.sections import PackDamaged
+from memorybox.search.sections import Held, PackDamaged
 from memorybox.search.store import (
     CursorMoved,
     IndexLost,
@@ -252,22 +252,32 @@ class InMemoryIndexStore(_Stepping):
 
 
 class InMemoryPackStore(_Stepping):
-    """A PackStore. `objects` are its packs, by key, and `written` says when each came."""
+    """A PackStore. `objects` are its packs, by key, and `written` says when each came.
+
+    Those of more bytes than `memory` are read by ranges.
+    """
 
     def __init__(self, step: Callable[[], None] = _no_step, clock: Clock | None = None) -> None:
         super().__init__(step)
         self.objects: dict[str, bytes] = {}
         self.written: dict[str, datetime] = {}
+        self.memory = 10**9
         self._clock = clock or SystemClock()
         self.opened: list[str] = []
         self._made = 0
 
-    def open(self, pointer: PackPointer) -> Pack:
+    def open(self, refs: Sequence[PackRef]) -> list[Pack]:
+        return [self._open(ref) for ref in refs]
+
+    def _open(self, ref: PackRef) -> Pack:
         with self._effect:
-            self.opened.append(pointer.key)
-            if pointer.key not in self.objects:
-                raise PackDamaged
-            return _opened(self.objects[pointer.key])
+            self.opened.append(ref.key)
+            if ref.key not in self.objects:
+                raise PackDamaged("it is gone", ref.key)
+            data = self.objects[ref.key]
+            if len(data) > self.memory:
+                return Pack.over(Held(ref.key, memoryview(data)))
+            return _opened(data, ref.key)
 
     def add(self, workspace: str, generation: int, data: bytes) -> str:
         with self._effect:
@@ -289,8 +299,8 @@ class InMemoryPackStore(_Stepping):
 
 
 @lru_cache(64)
-def _opened(data: bytes) -> Pack:
-    return Pack.open(data)
+def _opened(data: bytes, key: str) -> Pack:
+    return Pack.open(data, key)
 
 
 class HashedEmbedder(_Stepping):

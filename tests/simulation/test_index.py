@@ -12,7 +12,8 @@ from typing import TypeVar
 import pytest
 
 from memorybox.files.model import FileEntry, FolderEntry
-from memorybox.search.catalog import PackLost
+from memorybox.search.packer import LARGE
+from memorybox.search.sections import PackLost
 from tests.fakes.files import fold
 from tests.unit.search.world import Crash, World
 
@@ -49,6 +50,7 @@ class History:
 
     def __init__(self, seed: int) -> None:
         self.world = World()
+        self.world.small = 0 if seed % 2 else LARGE
         self._random = Random(seed)
         self._is_interrupted = False
 

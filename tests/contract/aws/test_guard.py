@@ -12,7 +12,7 @@ from memorybox.adapters.aws import keys
 from memorybox.adapters.aws.clients import Clients
 from memorybox.adapters.aws.guard import DEPLOYMENT, ForeignKey, acting_for, opened
 from memorybox.adapters.aws.packs import PackCache, S3PackStore
-from memorybox.search.model import Entry, PackPointer
+from memorybox.search.model import Entry, PackRef
 from memorybox.search.pack import build_pack
 from tests.contract.aws.world import CURSOR, NOTHING_YET, RECIPE, RequestOf, seen
 from tests.wire import requests_of
@@ -157,12 +157,12 @@ def test_a_pack_of_another_account_is_refused_though_it_is_in_memory(
 ) -> None:
     cache = PackCache(tmp_path, memory_bytes=10**6, folder_bytes=10**6)
     hers, his = (S3PackStore(clients.s3, aws.BUCKET, who, cache) for who in (ALICE, BOB))
-    key = hers.add("garden", 1, build_pack(RECIPE, [Entry(seen("/garden/plan.md"))]))
-    pointer = PackPointer("garden", key, 1, files=1, parts=0)
-    hers.open(pointer)
+    data = build_pack(RECIPE, [Entry(seen("/garden/plan.md"))])
+    refs = [PackRef(1, hers.add("garden", 1, data), len(data))]
+    hers.open(refs)
 
     with pytest.raises(ForeignKey):
-        his.open(pointer)
+        his.open(refs)
 
 
 @pytest.mark.requirement("M2")

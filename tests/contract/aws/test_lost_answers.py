@@ -20,7 +20,7 @@ from memorybox.adapters.aws.table import Table
 from memorybox.clock import SystemClock
 from memorybox.files.commands import Attempt, Command, Finished, Fresh
 from memorybox.search.budget import BudgetSpent, Spending
-from memorybox.search.model import Entry, PackPointer
+from memorybox.search.model import Entry, PackPointer, PackRef
 from memorybox.search.pack import build_pack
 from tests.contract.aws.world import (
     ACCOUNT_CAP,
@@ -88,21 +88,24 @@ def test_tokens_are_reserved_once(clients: Clients, request_of: RequestOf) -> No
 
 def test_a_pack_is_pointed_to(clients: Clients, request_of: RequestOf) -> None:
     index = request_of().index
-    first = PackPointer("garden", "key 1", 1, files=1, parts=1)
+    first = PackPointer("garden", 1, (PackRef(1, "key 1", 1_234),))
     with lost_answer(clients.dynamodb, "PutItem"):
         assert index.point(first)
 
-    assert not index.point(replace(first, key="key of another"))
+    assert not index.point(replace(first, packs=(PackRef(1, "key of another", 1_234),)))
 
 
 def test_a_pack_is_added(clients: Clients, account: AccountId, tmp_path: Path) -> None:
     cache = PackCache(tmp_path, memory_bytes=0, folder_bytes=0)
     packs = S3PackStore(clients.s3, aws.BUCKET, account, cache)
 
-    with lost_answer(clients.s3, "PutObject"):
-        key = packs.add("garden", 1, build_pack(RECIPE, [Entry(seen(PATH))]))
+    data = build_pack(RECIPE, [Entry(seen(PATH))])
 
-    assert packs.open(PackPointer("garden", key, 1, files=1, parts=0)).table.paths[0] == PATH
+    with lost_answer(clients.s3, "PutObject"):
+        key = packs.add("garden", 1, data)
+
+    [pack] = packs.open([PackRef(1, key, len(data))])
+    assert pack.table.paths[0] == PATH
 
 
 def test_a_command_is_begun_and_finished(clients: Clients, request_of: RequestOf) -> None:

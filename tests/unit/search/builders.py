@@ -1,6 +1,6 @@
 """Short ways to say what is in an index."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 import numpy as np
@@ -45,8 +45,18 @@ def note(path: str, text: str, direction: Sequence[float] = EAST, rev: str = "1"
     return indexed(path, part(path, text, direction), rev=rev)
 
 
-def packed(*entries: Entry, recipe: Recipe = RECIPE) -> Pack:
-    return Pack.open(build_pack(recipe, entries))
+def pack_of(
+    *entries: Entry,
+    recipe: Recipe = RECIPE,
+    number: int = 1,
+    hides: Mapping[int, Sequence[int]] | None = None,
+) -> Pack:
+    return Pack.open(build_pack(recipe, entries, number, hides))
+
+
+def packed(*entries: Entry) -> list[Pack]:
+    """A workspace of one pack."""
+    return [pack_of(*entries)]
 
 
 def tail(*entries: Entry | str) -> dict[str, TailEntry]:

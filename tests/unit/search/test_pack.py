@@ -1,6 +1,7 @@
 import json
 import zlib
 from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any
 
@@ -11,15 +12,17 @@ from hypothesis import strategies as st
 
 from memorybox.search.model import Entry, Indexed, Part, Recipe, Skipped, SkipReason, Words
 from memorybox.search.pack import Pack, build_pack
-from memorybox.search.sections import FIXED, PackDamaged, PackUnknown, aligned
+from memorybox.search.sections import BLOCK, FIXED, PackDamaged, PackLost, PackUnknown, aligned
 from tests.unit.search.builders import (
     DIMS,
+    LEXICON,
     RECIPE,
     indexed,
     note,
-    packed,
+    pack_of,
     part,
     seen,
+    vector,
 )
 
 TWO_NOTES = build_pack(
@@ -79,7 +82,7 @@ def entries(draw: st.DrawFn) -> list[Entry]:
 @given(entries())
 @settings(deadline=None, max_examples=30)
 def test_what_is_packed_is_taken_out_unchanged(files: list[Entry]) -> None:
-    pack = packed(*files)
+    pack = pack_of(*files)
 
     by_path = sorted(files, key=lambda entry: entry.seen.path_lower)
     assert pack.take(range(pack.files)) == by_path
@@ -95,7 +98,7 @@ def test_the_order_of_the_files_does_not_change_a_byte(files: list[Entry], rando
 
 
 def test_a_pack_counts_its_files_and_parts() -> None:
-    pack = packed(
+    pack = pack_of(
         indexed("/garden/long.md", part("/garden/long.md", "one"), part("/garden/long.md", "two")),
         indexed("/garden/blank.md"),
     )
@@ -104,31 +107,40 @@ def test_a_pack_counts_its_files_and_parts() -> None:
 
 
 def test_files_are_found_by_path_and_by_folder() -> None:
-    pack = packed(
+    pack = pack_of(
         *(
             indexed(f"/garden/{name}.md")
             for name in ("beds", "beds/plan", "beds/soil/ph", "beds!", "beds2/x")
         )
     )
 
-    paths = [pack.table.paths[row] for row in range(pack.files)]
-    assert paths[pack.table.below("/garden/beds")] == [
-        "/garden/beds/plan.md",
-        "/garden/beds/soil/ph.md",
-    ]
-    assert paths[pack.table.below("/garden")] == paths
-    row = pack.table.row("/garden/beds.md")
+    names = pack.table.paths
+    row, below = pack.table.place("/garden/beds")
+    assert (row, names[below]) == (None, ["/garden/beds/plan.md", "/garden/beds/soil/ph.md"])
+    row, below = pack.table.place("/garden")
+    assert (row, names[below]) == (None, names)
+    row, below = pack.table.place("/garden/beds.md")
     assert row is not None
-    assert pack.table.seen(row) == seen("/garden/beds.md")
-    assert pack.table.row("/garden/bed.md") is None
-    assert pack.table.row("/garden/z.md") is None
+    assert (pack.table.seen(row), names[below]) == (seen("/garden/beds.md"), [])
+    for nowhere in ("/garden/bed.md", "/garden/z.md", "/", "/garden/beds!"):
+        row, below = pack.table.place(nowhere)
+        assert (row, names[below]) == (None, [])
+
+
+def test_the_files_below_a_path_that_is_a_file_are_found() -> None:
+    pack = pack_of(*(indexed(f"/garden/x.md{rest}") for rest in ("", "!.md", "/inner.md", "0.md")))
+
+    row, below = pack.table.place("/garden/x.md")
+
+    assert row == 0
+    assert pack.table.paths[below] == ["/garden/x.md/inner.md"]
 
 
 def test_a_file_of_older_rules_is_due_and_keeps_its_vectors() -> None:
     older = Recipe("model", DIMS, splitting=1, terms=0)
     entry = indexed("/garden/a.md", part("/garden/a.md", "a"), recipe=older)
 
-    pack = packed(entry)
+    pack = pack_of(entry)
 
     [taken] = pack.take([0])
     assert taken.is_due(RECIPE, date(2026, 11, 30))
@@ -140,7 +152,7 @@ def test_a_file_of_older_rules_is_due_and_keeps_its_vectors() -> None:
 
 def test_a_file_of_another_model_is_due_without_parts() -> None:
     other = Recipe("another", DIMS, splitting=1, terms=1)
-    pack = packed(indexed("/garden/a.md", part("/garden/a.md", "a"), recipe=other))
+    pack = pack_of(indexed("/garden/a.md", part("/garden/a.md", "a"), recipe=other))
 
     assert pack.take([0]) == [Entry(seen("/garden/a.md"), None)]
 
@@ -231,15 +243,19 @@ def shorten_the_postings(head: dict[str, Any]) -> None:
 
 
 def shorten_the_table(head: dict[str, Any]) -> None:
-    head["sections"]["revs"][2] = [1]
+    head["sections"]["records"][2] = [1]
 
 
 def misplace_a_section(head: dict[str, Any]) -> None:
     head["sections"]["counts"][0] += 64
 
 
+def describe_no_type(head: dict[str, Any]) -> None:
+    head["sections"]["counts"][1] = []
+
+
 def retype_a_section(head: dict[str, Any]) -> None:
-    head["sections"]["sizes"][1] = "no type"
+    head["sections"]["counts"][1] = [["", "no type"]]
 
 
 @pytest.mark.parametrize(
@@ -256,6 +272,7 @@ def retype_a_section(head: dict[str, Any]) -> None:
         shorten_the_table,
         misplace_a_section,
         retype_a_section,
+        describe_no_type,
     ],
 )
 def test_a_head_that_does_not_fit_is_damage(change: Callable[[dict[str, Any]], None]) -> None:
@@ -272,3 +289,84 @@ def test_a_head_that_does_not_fit_is_damage(change: Callable[[dict[str, Any]], N
 
     with pytest.raises(PackDamaged):
         Pack.open(fixed + padded + body)
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """A Source that counts what is read of it."""
+
+    data: bytes
+    key: str = "elsewhere"
+    read_at: list[tuple[int, int]] = field(default_factory=list)
+
+    @property
+    def size(self) -> int:
+        return len(self.data)
+
+    def read(self, start: int, end: int) -> memoryview:
+        self.read_at.append((start, end))
+        return memoryview(self.data)[start:end]
+
+    @property
+    def longest(self) -> int:
+        return max(end - start for start, end in self.read_at)
+
+
+def a_long_note(parts: int) -> Entry:
+    first, vectors = part("/garden/long.md", "x"), np.random.default_rng(0).bytes(parts * DIMS)
+    return indexed(
+        "/garden/long.md",
+        *(
+            replace(
+                first,
+                identity=number.to_bytes(16, "little"),
+                vector=vectors[number * DIMS : (number + 1) * DIMS],
+                words=LEXICON.words(f"word{number}"),
+            )
+            for number in range(parts)
+        ),
+    )
+
+
+LONG_NOTE = a_long_note(3_000)
+
+
+def test_a_pack_that_is_not_in_memory_is_the_same() -> None:
+    entries = [LONG_NOTE, note("/garden/tomatoes.md", "Tomatoes.")]
+    data = build_pack(RECIPE, entries, 7, hides={2: [1, 3], 5: [2]})
+
+    held, apart = Pack.open(data), Pack.over(Elsewhere(data))
+
+    assert apart.take([0, 1]) == held.take([0, 1]) == entries
+    assert (apart.number, apart.recipe, apart.files, apart.parts) == (7, RECIPE, 2, 3_001)
+    assert {number: list(rows) for number, rows in apart.hides.items()} == {2: [1, 3], 5: [2]}
+    [term] = LEXICON.numbers("word7")
+    assert [list(each) for each in apart.columns.holding(term)] == [[7], [1]]
+
+
+def test_vectors_that_are_not_in_memory_are_read_a_stretch_at_a_time() -> None:
+    data = build_pack(RECIPE, [LONG_NOTE])
+    source = Elsewhere(data)
+    held, apart = Pack.open(data), Pack.over(source)
+    query = np.frombuffer(vector(1, 2, 3, 4), "i1")
+    source.read_at.clear()
+
+    cosines = apart.columns.cosines(query, at_once=1_000)
+
+    assert (cosines == held.columns.cosines(query)).all()
+    assert source.longest <= 2 * BLOCK
+    assert len(source.read_at) == 3_000 * DIMS // 1_000
+
+
+def test_damage_in_a_pack_that_is_not_in_memory_is_found_where_it_is_read() -> None:
+    data = build_pack(RECIPE, [LONG_NOTE])
+    for at in range(0, len(data), BLOCK // 2):
+        broken = Elsewhere(data[:at] + bytes([data[at] ^ 0x10]) + data[at + 1 :])
+        with pytest.raises(PackLost):
+            Pack.over(broken).take([0])
+
+
+def test_a_pack_that_is_not_in_memory_and_cut_off_is_damaged() -> None:
+    for size in range(0, len(TWO_NOTES), 16):
+        with pytest.raises(PackDamaged):
+            Pack.over(Elsewhere(TWO_NOTES[:size]))

@@ -1,3 +1,5 @@
+from functools import partial
+
 import pytest
 
 from memorybox.search.model import TailEntry
@@ -38,7 +40,10 @@ def test_the_pointer_says_what_the_pack_holds() -> None:
     world.fold("garden")
 
     pointer = world.index.load().packs["garden"]
-    assert (pointer.generation, pointer.files, pointer.parts) == (2, 4, 3)
+    [ref], [pack] = pointer.packs, world.packs.open(pointer.packs)
+    assert (pointer.generation, ref.number, pack.number) == (2, 2, 2)
+    assert ref.size == len(world.packs.objects[ref.key])
+    assert (pack.files, pack.parts) == (4, 3)
 
 
 def test_what_is_gone_is_in_no_pack() -> None:
@@ -49,7 +54,8 @@ def test_what_is_gone_is_in_no_pack() -> None:
 
     world.fold("garden")
 
-    assert world.index.load().packs["garden"].files == 2
+    [pack] = world.packs.open(world.index.load().packs["garden"].packs)
+    assert pack.files == 2
     assert set(tail(world)) == {"/work/c.md"}
     assert world.found() == {"garden/a.md", "work/c.md"}
 
@@ -93,7 +99,7 @@ def test_of_two_folds_one_drops_its_own_pack() -> None:
     ]
 
     assert folded == [True, False]
-    assert set(world.packs.objects) == {world.index.load().packs["garden"].key}
+    assert set(world.packs.objects) == {ref.key for ref in world.index.load().packs["garden"].packs}
 
 
 def test_a_fold_that_crashed_at_any_step_leaves_a_right_index() -> None:
@@ -141,3 +147,141 @@ def test_a_tail_of_over_a_megabyte_is_as_good_as_long() -> None:
 
     assert len(view.state.tail) < LONG
     assert request.packer.long_tails(view) == ["large"]
+
+
+SMALL = 3_000  # bytes, of which the head of a pack takes 2,000
+
+
+def sizes(world: World) -> list[int]:
+    return [ref.size for ref in world.index.load().packs["garden"].packs]
+
+
+def add_notes(world: World, count: int, begin: int = 0) -> None:
+    for number in range(begin, begin + count):
+        world.put(f"/garden/{number}.md", f"note {number}")
+    world.search()
+
+
+def test_a_fold_takes_in_packs_of_up_to_twice_its_own_size() -> None:
+    world = World()
+    world.small, world.many = SMALL, 1_000
+    add_notes(world, 60)
+    world.fold("garden")
+    add_notes(world, 1, begin=60)
+    world.fold("garden")
+    large, small = sizes(world)
+    assert large > 2 * SMALL > small
+    add_notes(world, 2, begin=61)
+    world.fold("garden")
+
+    kept, merged = sizes(world)
+    assert kept == large > merged > small
+    assert world.indexed() == world.folder()
+    add_notes(world, 100, begin=63)
+    world.fold("garden")
+    assert len(sizes(world)) == 1
+    assert world.indexed() == world.folder()
+
+
+def test_many_folds_leave_few_packs() -> None:
+    world = World()
+    world.small = SMALL
+    counts = set()
+    for begin in range(0, 120, 3):
+        add_notes(world, 3, begin)
+        world.fold("garden")
+        counts.add(len(sizes(world)))
+
+    assert {1, 2} <= counts <= {1, 2, 3, 4}
+    assert world.indexed() == world.folder()
+
+
+def test_a_full_pack_is_left_alone_until_half_of_it_is_hidden() -> None:
+    world = World()
+    world.small = SMALL
+    add_notes(world, 60)
+    world.fold("garden")
+    [full] = world.index.load().packs["garden"].packs
+    world.full = full.size
+    for number in range(40):
+        world.files.outside.remove(f"/garden/{number}.md")
+        if number in (10, 39):
+            world.search()
+            world.fold("garden")
+
+            is_kept = full in world.index.load().packs["garden"].packs
+            assert is_kept == (number == 10)
+            assert world.indexed() == world.folder()
+
+
+def test_a_pack_is_never_made_larger_than_a_full_one() -> None:
+    world = World()
+    add_notes(world, 60)
+    world.fold("garden")
+    [full] = world.index.load().packs["garden"].packs
+    world.full = full.size
+    add_notes(world, 1, begin=60)
+
+    world.fold("garden")
+
+    assert world.index.load().packs["garden"].packs[0] == full
+    assert world.indexed() == world.folder()
+
+
+def test_a_fold_of_several_packs_that_crashed_at_any_step_leaves_a_right_index() -> None:
+    def a_layered_garden() -> World:
+        world = World()
+        world.small = 0
+        add_notes(world, 30)
+        world.fold("garden")
+        world.put("/garden/1.md", "changed tomatoes")
+        world.files.outside.remove("/garden/2.md")
+        world.search()
+        world.fold("garden")
+        assert len(sizes(world)) == 2
+        world.put("/garden/1.md", "changed tomatoes once more")
+        world.put("/garden/2.md", "back")
+        world.files.outside.remove("/garden/3.md")
+        world.search()
+        return world
+
+    uninterrupted = a_layered_garden()
+    total = uninterrupted.steps_of(lambda: uninterrupted.fold("garden"))
+    for number in range(total):
+        world = a_layered_garden()
+        expected = world.search("tomatoes")
+        world.stop_at(number)
+        with pytest.raises(Crash):
+            world.fold("garden")
+        world.on_step = lambda: None
+
+        assert world.search("tomatoes") == expected, number
+        world.fold("garden")
+        assert world.search("tomatoes") == expected, number
+        assert world.indexed() == world.folder(), number
+
+
+def test_a_search_between_any_two_steps_of_a_fold_answers_as_before() -> None:
+    def a_changed_garden() -> World:
+        world = a_garden()
+        world.small = 0
+        world.fold("garden")
+        world.put("/garden/a.md", "changed tomatoes")
+        world.files.outside.remove("/garden/beds")
+        world.search()
+        return world
+
+    uninterrupted = a_changed_garden()
+    for number in range(uninterrupted.steps_of(lambda: uninterrupted.fold("garden"))):
+        world = a_changed_garden()
+        between: list[object] = []
+        expected = world.search("tomatoes")
+        world.interrupt_at(number, partial(_search, world, between))
+
+        world.fold("garden")
+
+        assert between == [expected], number
+
+
+def _search(world: World, found: list[object]) -> None:
+    found.append(world.search("tomatoes"))

@@ -30,7 +30,7 @@ WEST, NORTH = (-1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0)
 
 def search(
     tail: dict[str, TailEntry],
-    packs: dict[str, Pack],
+    packs: dict[str, list[Pack]],
     query: str = "",
     *,
     direction: Sequence[float] | None = EAST,
@@ -209,7 +209,7 @@ def test_parts_of_older_rules_are_kept_in_a_pack_but_not_ranked() -> None:
     outdated = indexed("/garden/old.md", part("/garden/old.md", "tomato"), recipe=older)
     pack = packed(outdated, note("/garden/new.md", "tomato"))
 
-    assert pack.parts == 2
+    assert [each.parts for each in pack] == [2]
     assert paths(search({}, {"garden": pack}, "tomato")) == ["/garden/new.md"]
 
 

@@ -111,7 +111,8 @@ def test_a_long_tail_is_packed() -> None:
 
     assert world.request().run.work()
 
-    assert world.index.load().packs["garden"].files == LONG + 1
+    [pack] = world.packs.open(world.index.load().packs["garden"].packs)
+    assert pack.files == LONG + 1
     assert world.index.load().tail == {}
     assert world.indexed() == world.folder()
 
@@ -148,7 +149,7 @@ def test_a_run_that_goes_on_drops_packs_that_nobody_names_after_two_days() -> No
     world.put("/garden/another.md", "one more")
     world.request().run.work()
     world.fold("garden")
-    now = world.index.load().packs["garden"].key
+    [now] = world.index.load().packs["garden"].packs
 
     world.clock.sleep(2 * 24 * 60 * 60)
     world.request().run.work()
@@ -157,4 +158,4 @@ def test_a_run_that_goes_on_drops_packs_that_nobody_names_after_two_days() -> No
     world.request().run.work()
 
     assert len(before) == 2
-    assert set(world.packs.objects) == {now}
+    assert set(world.packs.objects) == {now.key}

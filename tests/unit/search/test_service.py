@@ -582,3 +582,34 @@ def test_the_index_is_rebuilt_from_the_folder_alone() -> None:
     wiped = a_garden()
 
     assert wiped.search(QUERY) == before
+
+
+def a_packed_garden() -> World:
+    world = World()
+    for number in range(30):
+        world.put(f"/garden/{number}.md", f"note {number} of tomatoes")
+    world.search()
+    world.fold("garden")
+    return world
+
+
+def test_a_workspace_that_is_too_large_for_memory_is_searched_alike() -> None:
+    world = a_packed_garden()
+    expected = world.search("7 tomatoes")
+
+    world.packs.memory = 0
+
+    assert world.search("7 tomatoes") == expected
+    assert world.indexed() == world.folder()
+
+
+def test_damage_that_is_met_while_a_workspace_is_searched_is_made_good() -> None:
+    world = a_packed_garden()
+    expected = world.search("7 tomatoes")
+    world.packs.memory = 0
+    [(key, data)] = world.packs.objects.items()
+    world.packs.objects[key] = data[:-1] + bytes([data[-1] ^ 1])
+
+    assert world.search("7 tomatoes") == expected
+    assert world.index.load().packs == {}
+    assert world.indexed() == world.folder()

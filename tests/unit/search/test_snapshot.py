@@ -1,4 +1,7 @@
+from collections.abc import Collection, Sequence
 from datetime import date
+
+import pytest
 
 from memorybox.search.model import Entry, Indexed, Recipe, Skipped, SkipReason, TailEntry
 from memorybox.search.pack import Pack, build_pack
@@ -8,6 +11,7 @@ from tests.unit.search.builders import (
     RECIPE,
     indexed,
     note,
+    pack_of,
     packed,
     part,
     seen,
@@ -187,10 +191,10 @@ def test_a_fold_holds_what_is_settled_and_drops_what_is_gone() -> None:
     entries = tail(new, skipped, "/garden/gone.md", elsewhere)
     snapshot = Snapshot(entries, {"garden": packed(kept, replaced, gone)})
 
-    fold = snapshot.fold("garden", RECIPE, TODAY)
+    fold = snapshot.fold("garden", RECIPE, TODAY, merged={1})
 
     del entries["/work/w.md"]
-    assert fold == Fold([new, skipped, kept], list(entries.values()))
+    assert fold == Fold([new, skipped, kept], {}, list(entries.values()))
 
 
 def test_a_fold_leaves_due_files_in_the_tail_and_their_old_vectors_in_the_pack() -> None:
@@ -198,9 +202,9 @@ def test_a_fold_leaves_due_files_in_the_tail_and_their_old_vectors_in_the_pack()
     due = Entry(seen("/garden/a.md", rev="2"))
     snapshot = Snapshot(tail(due), {"garden": packed(old)})
 
-    fold = snapshot.fold("garden", RECIPE, TODAY)
+    fold = snapshot.fold("garden", RECIPE, TODAY, merged={1})
 
-    assert fold == Fold([old], [])
+    assert fold == Fold([old], {}, [])
     folded = Snapshot(tail(due), {"garden": packed(*fold.entries)})
     assert folded.due(RECIPE, TODAY) == [due.seen]
     assert folded.entry("/garden/a.md") == due
@@ -211,15 +215,15 @@ def test_a_fold_takes_an_echo_in() -> None:
     respelled = seen("/Garden/A.md", content=entry.seen.content_hash)
     echo = tail(Entry(respelled))
 
-    fold = Snapshot(echo, {"garden": packed(entry)}).fold("garden", RECIPE, TODAY)
+    fold = Snapshot(echo, {"garden": packed(entry)}).fold("garden", RECIPE, TODAY, merged={1})
 
-    assert fold == Fold([Entry(respelled, entry.settled)], list(echo.values()))
+    assert fold == Fold([Entry(respelled, entry.settled)], {}, list(echo.values()))
 
 
 def test_a_fold_makes_the_first_pack_of_a_workspace() -> None:
     entry = note("/garden/a.md", "a")
 
-    fold = Snapshot(tail(entry), {}).fold("garden", RECIPE, TODAY)
+    fold = Snapshot(tail(entry), {}).fold("garden", RECIPE, TODAY, merged={1})
 
     assert fold.entries == [entry]
 
@@ -230,9 +234,9 @@ def test_a_fold_under_a_new_recipe_forgets_no_file() -> None:
     done = indexed("/garden/done.md", part("/garden/done.md", "done"), recipe=newer)
     snapshot = Snapshot(tail(done), {"garden": packed(waiting, note("/garden/done.md", "done"))})
 
-    pack = Pack.open(build_pack(newer, snapshot.fold("garden", newer, TODAY).entries))
+    pack = Pack.open(build_pack(newer, snapshot.fold("garden", newer, TODAY, merged={1}).entries))
 
-    after = Snapshot({}, {"garden": pack})
+    after = Snapshot({}, {"garden": [pack]})
     assert after.entry("/garden/done.md") == done
     assert after.due(newer, TODAY) == [waiting.seen]
     assert isinstance(waiting.settled, Indexed)
@@ -240,36 +244,111 @@ def test_a_fold_under_a_new_recipe_forgets_no_file() -> None:
     assert after.vectors([kept.identity]) == {kept.identity: kept.vector}
 
 
-def test_folding_changes_nothing_that_can_be_asked() -> None:
+def after_fold(before: Snapshot, merged: Collection[int], number: int = 9) -> Snapshot:
+    fold = before.fold("garden", RECIPE, TODAY, merged)
+    folded = {at.path_lower for at in fold.folded}
+    kept = [pack for pack in before.packs["garden"] if pack.number not in merged]
+    pack = pack_of(*fold.entries, number=number, hides=fold.hides)
+    return Snapshot(
+        {path: at for path, at in before.tail.items() if path not in folded},
+        {"garden": [*kept, pack]},
+    )
+
+
+@pytest.mark.parametrize("merged", [(), (1,), (2,), (3,), (1, 2), (1, 3), (2, 3), (1, 2, 3)])
+def test_folding_changes_nothing_that_can_be_asked(merged: Sequence[int]) -> None:
+    changed, back = (
+        note("/garden/changed.md", "younger", rev="2"),
+        note("/garden/beds/back.md", "b"),
+    )
+    respelt = seen("/Garden/Kept.md", content=seen("/garden/kept.md").content_hash)
     before = Snapshot(
         tail(
             "/garden/beds",
             note("/garden/beds/new.md", "new"),
             Entry(seen("/garden/due.md", rev="2")),
             over_budget("/garden/later.md"),
+            Entry(respelt),
+            Entry(seen("/garden/shown again.md")),
+            Entry(back.seen),
         ),
         {
-            "garden": packed(
-                note("/garden/beds/old.md", "old"),
-                note("/garden/due.md", "due"),
-                note("/garden/kept.md", "kept"),
-            )
+            "garden": [
+                pack_of(
+                    note("/garden/beds/old.md", "old"),
+                    note("/garden/changed.md", "older"),
+                    note("/garden/kept.md", "kept"),
+                    note("/garden/twice.md", "first"),
+                ),
+                pack_of(
+                    back,
+                    changed,
+                    note("/garden/due.md", "due"),
+                    note("/garden/twice.md", "second", rev="2"),
+                    number=2,
+                    hides={1: [1, 3]},
+                ),
+                pack_of(
+                    note("/garden/shown again.md", "shown"),
+                    note("/garden/twice.md", "third", rev="3"),
+                    too_large("/garden/large.md"),
+                    number=3,
+                    hides={1: [3], 2: [3]},
+                ),
+            ]
         },
     )
-    fold = before.fold("garden", RECIPE, TODAY)
-    folded = {at.path_lower for at in fold.folded}
-    after = Snapshot(
-        {path: at for path, at in before.tail.items() if path not in folded},
-        {"garden": packed(*fold.entries)},
-    )
+
+    after = after_fold(before, merged)
 
     assert list(after.tail) == ["/garden/due.md"]
-    assert paths(after) == paths(before)
-    assert [after.entry(path) for path in paths(after)] == [
-        before.entry(path) for path in paths(before)
-    ]
-    assert after.due(RECIPE, TODAY) == before.due(RECIPE, TODAY)
-    assert after.skipped(RECIPE, TODAY) == before.skipped(RECIPE, TODAY)
+    for now in (after, after_fold(after, {pack.number for pack in after.packs["garden"]}, 10)):
+        assert paths(now) == paths(before)
+        assert [now.entry(path) for path in paths(now)] == [
+            before.entry(path) for path in paths(before)
+        ]
+        assert now.due(RECIPE, TODAY) == before.due(RECIPE, TODAY)
+        assert now.skipped(RECIPE, TODAY) == before.skipped(RECIPE, TODAY)
+
+
+def test_of_a_file_in_several_packs_the_row_that_no_other_hides_stands() -> None:
+    old, new = note("/garden/a.md", "old"), note("/garden/a.md", "new", rev="2")
+    packs = [pack_of(note("/garden/b.md", "b"), old), pack_of(new, number=2, hides={1: [0]})]
+
+    snapshot = Snapshot({}, {"garden": packs})
+
+    assert paths(snapshot) == ["/garden/a.md", "/garden/b.md"]
+    assert snapshot.entry("/garden/a.md") == new
+
+
+def test_a_path_that_a_pack_hides_is_not_there_but_its_vectors_are() -> None:
+    old = note("/garden/a.md", "old")
+    packs = [pack_of(old, note("/garden/b.md", "b")), pack_of(number=2, hides={1: [0]})]
+
+    snapshot = Snapshot({}, {"garden": packs})
+
+    assert paths(snapshot) == ["/garden/b.md"]
+    assert snapshot.entry("/garden/a.md") is None
+    assert isinstance(old.settled, Indexed)
+    assert snapshot.by_content([old.seen.content_hash], RECIPE) == {
+        old.seen.content_hash: ("/garden/a.md", old.settled)
+    }
+
+
+def test_what_is_shown_once_more_after_it_was_hidden_is_due() -> None:
+    old = note("/garden/a.md", "old")
+    packs = [pack_of(old), pack_of(number=2, hides={1: [0]})]
+
+    assert Snapshot(tail(Entry(old.seen)), {"garden": packs}).due(RECIPE, TODAY) == [old.seen]
+
+
+def test_a_fold_leaves_what_is_shown_once_more_as_it_was_in_its_pack() -> None:
+    entries = note("/garden/a.md", "a"), note("/garden/b.md", "b")
+    shown = tail(*(Entry(entry.seen) for entry in entries))
+
+    fold = Snapshot(shown, {"garden": packed(*entries)}).fold("garden", RECIPE, TODAY, merged=())
+
+    assert fold == Fold([], {}, list(shown.values()))
 
 
 def test_a_tail_entry_without_a_file_has_no_entry() -> None:

@@ -11,7 +11,7 @@ from memorybox.search.catchup import CatchUp
 from memorybox.search.drafts import Drafter
 from memorybox.search.indexer import Indexer
 from memorybox.search.model import Indexed, Recipe, Skipped
-from memorybox.search.packer import Packer
+from memorybox.search.packer import FULL, LARGE, Packer
 from memorybox.search.parts import SPLITTING_VERSION
 from memorybox.search.recorder import Recorder
 from memorybox.search.results import IndexOutcome, SearchResult
@@ -66,6 +66,7 @@ class World:
         self.leases = LeaseBook()
         self.many = MANY
         self.splitting = SPLITTING_VERSION
+        self.small, self.full = LARGE, FULL
         self._requests = 0
 
     @property
@@ -77,7 +78,15 @@ class World:
         deadline = Deadline.after(seconds, self.clock)
         leases = InMemoryLeases(self.leases, deadline, self._step)
         recorder = Recorder(self.files, self.index)
-        packer = Packer(self.index, self.packs, self.recipe, self.clock, self.many)
+        packer = Packer(
+            self.index,
+            self.packs,
+            self.recipe,
+            self.clock,
+            many=self.many,
+            small=self.small,
+            full=self.full,
+        )
         catalog = Catalog(self.index, self.packs, recorder, packer.shelve)
         parallel = OneAfterAnother()
         indexer = Indexer(

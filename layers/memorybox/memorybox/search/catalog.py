@@ -1,16 +1,16 @@
 """The index of an account as it is now, brought up to date with Dropbox."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 
 from memorybox.deadline import Deadline
-from memorybox.errors import MemoryBoxError
 from memorybox.search.model import PackPointer
 from memorybox.search.pack import Pack
 from memorybox.search.recorder import Recorder, Shelved
-from memorybox.search.sections import PackDamaged, PackUnknown
+from memorybox.search.sections import PackLost
 from memorybox.search.snapshot import Snapshot
 from memorybox.search.store import (
     CursorMoved,
@@ -19,14 +19,6 @@ from memorybox.search.store import (
     PackStore,
     Sighting,
 )
-
-
-class PackLost(MemoryBoxError):
-    """A pack cannot be read: `Catalog.discard` it, and begin again."""
-
-    def __init__(self, pointer: PackPointer) -> None:
-        self.pointer = pointer
-        super().__init__("a pack cannot be read")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,25 +70,23 @@ class Catalog:
 
     def discard(self, lost: PackLost) -> None:
         """Let the next catch-up list the app folder from the start and find the files again."""
-        with suppress(CursorMoved):
-            self.index.discard(lost.pointer, seen_at=self.index.load().cursor)
+        state = self.index.load()
+        for pointer in state.packs.values():
+            if any(ref.key == lost.key for ref in pointer.packs):
+                with suppress(CursorMoved):
+                    self.index.discard(pointer, seen_at=state.cursor)
 
 
-class _PacksOnDemand(Mapping[str, Pack]):
-    """The packs by workspace. Each is opened when it is asked for."""
+class _PacksOnDemand(Mapping[str, Sequence[Pack]]):
+    """The packs by workspace, opened when they are asked for: together if all of them are."""
 
     def __init__(self, store: PackStore, pointers: Mapping[str, PackPointer]) -> None:
         self._store = store
         self._pointers = pointers
-        self._opened: dict[str, Pack] = {}
+        self._opened: dict[str, Sequence[Pack]] = {}
 
-    def __getitem__(self, workspace: str) -> Pack:
-        if workspace not in self._opened:
-            pointer = self._pointers[workspace]
-            try:
-                self._opened[workspace] = self._store.open(pointer)
-            except (PackDamaged, PackUnknown) as error:
-                raise PackLost(pointer) from error
+    def __getitem__(self, workspace: str) -> Sequence[Pack]:
+        self._open([self._pointers[workspace]])
         return self._opened[workspace]
 
     def __iter__(self) -> Iterator[str]:
@@ -104,3 +94,13 @@ class _PacksOnDemand(Mapping[str, Pack]):
 
     def __len__(self) -> int:
         return len(self._pointers)
+
+    def items(self) -> ItemsView[str, Sequence[Pack]]:
+        self._open(self._pointers.values())
+        return self._opened.items()
+
+    def _open(self, pointers: Iterable[PackPointer]) -> None:
+        missing = [pointer for pointer in pointers if pointer.workspace not in self._opened]
+        packs = iter(self._store.open([ref for pointer in missing for ref in pointer.packs]))
+        for pointer in missing:
+            self._opened[pointer.workspace] = list(islice(packs, len(pointer.packs)))

@@ -54,9 +54,9 @@ class Columns:
         """The columns that are stored in a pack. Raises ValueError if they do not fit."""
         columns = cls(
             file_of=sections.array("file_of"),
-            spans=sections.column("spans"),
-            identities=sections.column("identities"),
-            vectors=sections.column("vectors"),
+            spans=sections.column("spans", 2),
+            identities=sections.column("identities", 2),
+            vectors=sections.column("vectors", dims),
             norms=sections.array("norms"),
             lengths=sections.array("lengths"),
             terms=sections.array("terms"),
@@ -67,7 +67,6 @@ class Columns:
         by_part = [columns.file_of, columns.spans, columns.identities, columns.vectors]
         if (
             {len(column) for column in [*by_part, columns.norms, columns.lengths]} != {parts}
-            or columns.vectors[:1].shape[1:] != (dims,)
             or len(columns.offsets) != len(columns.terms) + 1
             or not columns.offsets[-1] == len(columns.postings) == len(columns.counts)
         ):
@@ -98,6 +97,11 @@ class Columns:
             postings=holders[by_term],
             counts=counts[by_term],
         )
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether some of it is not in memory."""
+        return not isinstance(self.vectors, np.ndarray)
 
     def arrays(self) -> dict[str, Array]:
         """The columns by name, as `over` finds them."""
@@ -140,9 +144,12 @@ class Columns:
         at = slice(int(self.offsets[first]), int(self.offsets[last]))
         return self.postings[at], self.counts[at]
 
-    def cosines(self, vector: Array) -> Array:
-        """Of each part with a vector. There must be one part at least."""
-        rows = max(1, SLICE // len(vector))
+    def cosines(self, vector: Array, at_once: int = SLICE) -> Array:
+        """Of each part with a vector, of which there must be one part at least.
+
+        Of vectors that are not in memory no more than `at_once` bytes are read together.
+        """
+        rows = max(1, at_once // len(vector))
         slices = (self.vectors[at : at + rows] for at in range(0, len(self.vectors), rows))
         found = np.concatenate([products(each, vector) for each in slices])
         cosines: Array = found / (self.norms * norms(vector[np.newaxis]))

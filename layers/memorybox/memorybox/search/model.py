@@ -174,14 +174,26 @@ class TailEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class PackRef:
+    """One of the packs of a workspace, and where it is."""
+
+    number: int
+    """The generation that it came with."""
+
+    key: str
+    size: int
+    """In bytes."""
+
+
+@dataclass(frozen=True, slots=True)
 class PackPointer:
-    """Which pack is the current one of a workspace."""
+    """Which packs are the current ones of a workspace."""
 
     workspace: str
-    key: str
     generation: int
-    files: int
-    parts: int
+    """Counts the changes of the pointer."""
+
+    packs: tuple[PackRef, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,11 @@ from datetime import datetime
 from memorybox.clock import Clock
 from memorybox.deadline import Deadline
 from memorybox.errors import Unavailable
-from memorybox.search.catalog import Catalog, PackLost, View
+from memorybox.search.catalog import Catalog, View
 from memorybox.search.model import Recipe
 from memorybox.search.names import names
 from memorybox.search.results import Unindexed
+from memorybox.search.sections import PackLost
 
 
 @dataclass(frozen=True, slots=True)

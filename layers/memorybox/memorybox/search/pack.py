@@ -1,10 +1,11 @@
 """The packed index of a part of a workspace: one immutable file, searched as it lies in memory.
 
-A file of sections: those of FileTable, and those of Columns. Parts of a file that is due are kept
-for their vectors and are not ranked. No text of a note is in a pack, and no word of it in clear.
+A file of sections: those of FileTable, those of Columns, and the rows of older packs that hold no
+more, because their files have changed since or are gone. Parts of a file that is due are kept for
+their vectors and are not ranked. No text of a note is in a pack, and no word of it in clear.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Self
 
@@ -14,29 +15,50 @@ from memorybox.search.columns import Columns
 from memorybox.search.model import Entry, Indexed, Part, Recipe, Settled
 from memorybox.search.sections import PackDamaged, Sections, Source, assembled
 from memorybox.search.table import FileTable
+from memorybox.search.vectors import Array
+
+Hidden = Mapping[int, Array | Sequence[int]]
+
+FRONT = (
+    "hidden_in",
+    "hidden_rows",
+    "path_ends",
+    "paths",
+    "display_ends",
+    "states",
+    "file_of",
+    "norms",
+    "lengths",
+    "terms",
+    "offsets",
+)
+"""The sections that every search reads whole."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pack:
     """Files of one workspace and their parts. A row is the number of a file in path order."""
 
+    number: int
     recipe: Recipe
     table: FileTable
     columns: Columns
+    hides: Hidden
+    """By number of an older pack, rows of it that hold no more."""
 
     @classmethod
-    def open(cls, data: bytes | bytearray | memoryview) -> Self:
+    def open(cls, data: bytes | bytearray | memoryview, key: str = "") -> Self:
         """Read what `build_pack` made, without a copy: `data` must not change afterwards.
 
-        Raises PackUnknown or PackDamaged.
+        Raises PackLost, which names the key.
         """
-        return cls._of(Sections.open(data))
+        return cls._of(Sections.open(data, key))
 
     @classmethod
     def over(cls, source: Source) -> Self:
         """Read what a search needs of every part but its vector; the rest stays where it is.
 
-        Raises PackUnknown or PackDamaged, as may whatever reads the rest.
+        Raises PackLost, as may whatever reads the rest.
         """
         return cls._of(Sections.over(source))
 
@@ -47,9 +69,13 @@ class Pack:
             recipe = Recipe(**about["recipe"])
             table = FileTable.over(sections, about["files"])
             columns = Columns.over(sections, recipe.dims, about["parts"])
+            hidden_in, hidden_rows = sections.array("hidden_in"), sections.array("hidden_rows")
+            older: list[int] = np.unique(hidden_in).tolist()
+            hides = {number: hidden_rows[hidden_in == number] for number in older}
+            return cls(about["number"], recipe, table, columns, hides)
         except (KeyError, TypeError, ValueError) as error:
-            raise PackDamaged("the head of the pack does not describe it") from error
-        return cls(recipe, table, columns)
+            why = "the head of the pack does not describe it"
+            raise PackDamaged(why, sections.key) from error
 
     @property
     def files(self) -> int:
@@ -79,7 +105,9 @@ class Pack:
         return Entry(seen, settled)
 
 
-def build_pack(recipe: Recipe, entries: Iterable[Entry]) -> bytes:
+def build_pack(
+    recipe: Recipe, entries: Iterable[Entry], number: int = 1, hides: Hidden | None = None
+) -> bytes:
     """The pack of files as they were last seen, each settled at that rev or due.
 
     A file indexed under another recipe is due; its parts go along if their vectors still count.
@@ -87,8 +115,22 @@ def build_pack(recipe: Recipe, entries: Iterable[Entry]) -> bytes:
     files = sorted(entries, key=lambda entry: entry.seen.path_lower)
     table = FileTable.of(files, recipe)
     columns = Columns.of([_kept_parts(entry, recipe) for entry in files], recipe.dims)
-    about = {"recipe": asdict(recipe), "files": len(files), "parts": len(columns.file_of)}
-    return assembled(about, table.arrays() | columns.arrays())
+    hidden = hides or {}
+    rows = [np.array(hidden[older], "<u4") for older in hidden]
+    arrays = {
+        "hidden_in": np.repeat(np.array([*hidden], "<u4"), [len(each) for each in rows]),
+        "hidden_rows": np.concatenate([*rows, np.array([], "<u4")]),
+        **table.arrays(),
+        **columns.arrays(),
+    }
+    about = {
+        "number": number,
+        "recipe": asdict(recipe),
+        "files": len(files),
+        "parts": len(columns.file_of),
+    }
+    front = {name: arrays.pop(name) for name in FRONT}
+    return assembled(about, front, arrays)
 
 
 def _kept_parts(entry: Entry, recipe: Recipe) -> tuple[Part, ...]:

@@ -1,4 +1,9 @@
-"""Folds a long tail into the next pack of its workspace.
+"""Folds a long tail into a new pack of its workspace, and small packs with it.
+
+A new pack takes in those of up to twice what it holds without them, the smallest first. So each
+pack that is left is more than twice as large as the new one: a workspace has few, and a part is
+written again only a few times, however often its workspace is folded. A pack that is full is left
+alone until half of it is hidden.
 
 First the pack, under a name of its own; then the pointer, by compare-and-swap; then the entries
 that are now in the pack, each only if nothing happened to it. A crash after any step leaves a right
@@ -6,7 +11,7 @@ index: an object that nobody names, or entries that say what the pack says too.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from types import MappingProxyType
@@ -17,6 +22,7 @@ from memorybox.search.model import (
     Entry,
     Indexed,
     PackPointer,
+    PackRef,
     Recipe,
     Seen,
     Settled,
@@ -24,14 +30,18 @@ from memorybox.search.model import (
 )
 from memorybox.search.pack import build_pack
 from memorybox.search.recorder import Shelved
-from memorybox.search.snapshot import Snapshot
+from memorybox.search.snapshot import Fold, Snapshot
 from memorybox.search.store import IndexStore, PackStore, Sighting
+from memorybox.search.vectors import Array
 
 LONG = 500
 """Entries of a tail that is worth folding."""
 
 LARGE = 1_000_000
 """Bytes of a tail that is worth folding: one query reads them with every search."""
+
+FULL = 48 * 1024 * 1024
+"""Bytes of a pack, about: while it is made, several times as many are in memory."""
 
 MANY = 100
 """New files of a workspace that are worth a pack at once: more than one step of recording notes."""
@@ -53,6 +63,10 @@ class Packer:
     recipe: Recipe
     clock: Clock
     many: int = MANY
+    small: int = LARGE
+    """Bytes that a new pack counts for at least, when it is compared with the others."""
+
+    full: int = FULL
 
     def long_tails(self, view: View) -> list[str]:
         """The workspaces whose tails are worth folding; what is due would stay in the tail."""
@@ -72,10 +86,9 @@ class Packer:
         rev. False if another pack came first.
         """
         snapshot = self._with(view.snapshot, workspace, results)
-        fold = snapshot.fold(workspace, self.recipe, self._today())
-        pointer = self._add(view, workspace, fold.entries)
+        pointer, fold = self._next(view, snapshot, workspace)
         if not self.index.point(pointer):
-            self.packs.remove(pointer.key)
+            self.packs.remove(pointer.packs[-1].key)
             return False
         self.index.forget(at for at in fold.folded if at.path_lower in view.state.tail)
         return True
@@ -99,12 +112,15 @@ class Packer:
         most = sorted(new, key=lambda workspace: -len(new[workspace]))[:SHELVES]
         packs, shelved = list[PackPointer](), set[str]()
         for workspace in most:
-            pack = view.snapshot.packs.get(workspace)
-            files = [s for s in new[workspace] if not pack or pack.table.row(s.path_lower) is None]
+            layers = view.snapshot.layers(workspace)
+            files = [
+                seen
+                for seen in new[workspace]
+                if all(layer.row(seen.path_lower) is None for layer in layers)
+            ]
             if len(files) >= self.many:
-                entries = [Entry(seen) for seen in files]
-                entries += view.snapshot.fold(workspace, self.recipe, self._today()).entries
-                packs.append(self._add(view, workspace, entries))
+                pointer, _ = self._next(view, view.snapshot, workspace, files)
+                packs.append(pointer)
                 shelved |= {seen.path_lower for seen in files}
         return Shelved(packs, [s for s in sightings if s.path_lower not in shelved])
 
@@ -113,15 +129,41 @@ class Packer:
 
         Not yet those of the last days: a reader may be at one, and the newest is not named yet.
         """
-        named = {pointer.key for pointer in view.state.packs.values()}
+        named = {ref.key for pointer in view.state.packs.values() for ref in pointer.packs}
         self.packs.prune(named, before=self.clock.now() - UNNAMED_IS_KEPT)
 
-    def _add(self, view: View, workspace: str, entries: Sequence[Entry]) -> PackPointer:
+    def _next(
+        self, view: View, snapshot: Snapshot, workspace: str, new: Sequence[Seen] = ()
+    ) -> tuple[PackPointer, Fold]:
+        """The pointer with the next pack of a workspace in it, which also notes `new` files."""
         current = view.state.packs.get(workspace)
-        generation = current.generation + 1 if current else 1
-        key = self.packs.add(workspace, generation, build_pack(self.recipe, entries))
-        parts = sum(len(e.settled.parts) for e in entries if isinstance(e.settled, Indexed))
-        return PackPointer(workspace, key, generation, files=len(entries), parts=parts)
+        refs, generation = (current.packs, current.generation + 1) if current else ((), 1)
+        merged = self._merged(snapshot, workspace, refs)
+        fold = snapshot.fold(workspace, self.recipe, self._today(), merged)
+        entries = [*fold.entries, *map(Entry, new)]
+        data = build_pack(self.recipe, entries, generation, fold.hides)
+        key = self.packs.add(workspace, generation, data)
+        staying = [ref for ref in refs if ref.number not in merged]
+        packs = (*staying, PackRef(generation, key, len(data)))
+        return PackPointer(workspace, generation, packs), fold
+
+    def _merged(self, snapshot: Snapshot, workspace: str, refs: Iterable[PackRef]) -> set[int]:
+        """The numbers of the packs that the next one takes in."""
+        sizes = {ref.number: ref.size for ref in refs}
+        live = {
+            layer.pack.number: sizes[layer.pack.number] * _share(layer.live)
+            for layer in snapshot.layers(workspace)
+        }
+        tail = (at for at in snapshot.tail.values() if at.workspace == workspace)
+        total: float = max(self.small, sum(map(_size, tail)))
+        merged = set[int]()
+        for number in sorted(live, key=live.__getitem__):
+            is_small = live[number] <= 2 * total
+            is_hollow = live[number] < sizes[number] / 2
+            if (is_small or is_hollow) and total + live[number] <= self.full:
+                merged.add(number)
+                total += live[number]
+        return merged
 
     def _with(self, snapshot: Snapshot, workspace: str, results: Mapping[str, Settled]) -> Snapshot:
         """The snapshot as if the tail held the results."""
@@ -145,6 +187,11 @@ def _folders_of(path_lower: str) -> Iterator[str]:
     while end > 0:
         yield path_lower[:end]
         end = path_lower.rfind("/", 0, end)
+
+
+def _share(live: Array) -> float:
+    """How much of a pack still holds."""
+    return float(live.mean()) if len(live) else 0.0
 
 
 def _size(entry: TailEntry) -> int:

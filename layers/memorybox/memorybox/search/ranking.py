@@ -13,16 +13,21 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import log
+from typing import TypeVar
 
 import numpy as np
 
 from memorybox.search import scoring
 from memorybox.search.columns import Columns
-from memorybox.search.model import Hit, Indexed, Recipe, Seen
+from memorybox.search.model import Hit, Indexed, Recipe, Seen, workspace_of
+from memorybox.search.parallel import Parallel
 from memorybox.search.snapshot import Snapshot
 from memorybox.search.vectors import Array
 
 K1, B = 1.2, 0.75
+
+R = TypeVar("R")
+Postings = tuple[Array, Array]
 
 DEAD = -2.0
 """Below the score of any part: the tail hides this one."""
@@ -37,22 +42,25 @@ def rank(
     vector: bytes | None,
     weight: float | None,
     limit: int,
+    parallel: Parallel | None = None,
 ) -> list[Hit]:
     """The `limit` best files, best first, equal ones by workspace and path.
 
     `vector` is that of the query, as it is kept of a part; without it the score is lex alone. A
-    `weight` of the words takes the place of the one that this search would get.
+    `weight` of the words takes the place of the one that this search would get. In `parallel`
+    many small pieces are read of packs that are not in memory.
     """
     segments = [segment for segment in _segments(snapshot, recipe, scope) if segment.alive.any()]
-    scores = _lexical(segments, terms)
+    scores = _lexical(segments, _held(segments, terms, parallel))
     if segments and vector is not None:
         scores = _weighed(segments, scores, np.frombuffer(vector, "i1"), weight)
-    hits: list[Hit] = []
-    for segment, found in zip(segments, scores, strict=True):
-        hits += _best_files(segment, np.where(segment.alive, found, DEAD), limit)
-    return sorted(hits, key=lambda hit: (-hit.score, hit.seen.workspace, hit.seen.path_lower))[
-        :limit
-    ]
+    found: list[_Found] = []
+    for segment, each in zip(segments, scores, strict=True):
+        found += _best_files(segment, np.where(segment.alive, each, DEAD), limit)
+    found.sort(key=lambda one: (-one.score, workspace_of(one.path), one.path))
+    best = found[:limit]
+    waits = [_begun(parallel, one.segment, partial(one.segment.seen, one.file)) for one in best]
+    return [Hit(wait(), one.score) for wait, one in zip(waits, best, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,19 +71,31 @@ class _Segment:
     alive: Array
     """For each part whether it is searched."""
 
+    paths: Sequence[str]
+    """Those of the files by their numbers in `columns.file_of`."""
+
     seen: Callable[[int], Seen]
-    """The file of a number in `columns.file_of`."""
+    """The file of such a number."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A file that may be a hit."""
+
+    score: float
+    path: str
+    segment: _Segment
+    file: int
 
 
 def _segments(snapshot: Snapshot, recipe: Recipe, scope: str | None) -> Iterator[_Segment]:
-    for workspace in snapshot.packs:
-        if scope not in (None, workspace):
-            continue
-        pack = snapshot.packs[workspace]
+    for layer in snapshot.layers(scope):
+        pack = layer.pack
         if pack.recipe == recipe:
-            files = snapshot.live(workspace) & pack.table.indexed
-            alive = files[pack.columns.file_of]
-            yield _Segment(pack.columns, alive, partial(snapshot.seen, pack))
+            alive = (layer.live & pack.table.indexed)[pack.columns.file_of]
+            yield _Segment(
+                pack.columns, alive, pack.table.paths, partial(snapshot.seen, pack.table)
+            )
     changed = sorted(
         (entry for entry in snapshot.changed(scope) if entry.is_indexed(recipe)),
         key=lambda entry: (entry.seen.workspace, entry.seen.path_lower),
@@ -83,17 +103,33 @@ def _segments(snapshot: Snapshot, recipe: Recipe, scope: str | None) -> Iterator
     parts = [entry.settled.parts for entry in changed if isinstance(entry.settled, Indexed)]
     columns = Columns.of(parts, recipe.dims)
     alive = np.ones(len(columns.file_of), bool)
-    yield _Segment(columns, alive, lambda number: changed[number].seen)
+    paths = [entry.seen.path_lower for entry in changed]
+    yield _Segment(columns, alive, paths, lambda number: changed[number].seen)
 
 
-def _lexical(segments: Sequence[_Segment], terms: Sequence[int]) -> list[Array]:
-    """lex of each part of each segment."""
+def _held(
+    segments: Sequence[_Segment], terms: Sequence[int], parallel: Parallel | None
+) -> list[list[Postings]]:
+    """For each term its postings in each segment."""
+    waits = [
+        [_begun(parallel, segment, partial(segment.columns.holding, term)) for segment in segments]
+        for term in terms
+    ]
+    return [[wait() for wait in each] for each in waits]
+
+
+def _begun(parallel: Parallel | None, segment: _Segment, work: Callable[[], R]) -> Callable[[], R]:
+    """The work on a segment, begun at once if it has to wait for what is not in memory."""
+    return parallel.start(work) if parallel and segment.columns.is_apart else work
+
+
+def _lexical(segments: Sequence[_Segment], held: Sequence[Sequence[Postings]]) -> list[Array]:
+    """lex of each part of each segment; `held` is by term, then by segment."""
     lex = [np.zeros(len(segment.alive)) for segment in segments]
     alive = sum(int(segment.alive.sum()) for segment in segments)
     length = sum(int(segment.columns.lengths[segment.alive].sum()) for segment in segments)
     most = 0.0
-    for term in terms:
-        postings = [segment.columns.holding(term) for segment in segments]
+    for postings in held:
         df = sum(
             int(segment.alive[holders].sum())
             for segment, (holders, _) in zip(segments, postings, strict=True)
@@ -122,11 +158,12 @@ def _alive(segments: Sequence[_Segment], numbers: Sequence[Array]) -> list[Array
     return [each[segment.alive] for segment, each in zip(segments, numbers, strict=True)]
 
 
-def _best_files(segment: _Segment, scores: Array, limit: int) -> Iterator[Hit]:
+def _best_files(segment: _Segment, scores: Array, limit: int) -> Iterator[_Found]:
     file_of = segment.columns.file_of
     starts = np.flatnonzero(np.append(True, file_of[1:] != file_of[:-1]))
     best = np.maximum.reduceat(scores, starts)
     least = np.partition(best, -limit)[-limit] if len(best) > limit else DEAD
     able = np.flatnonzero((best >= least) & (best > DEAD))
     for number in able[np.argsort(-best[able], kind="stable")][:limit]:
-        yield Hit(segment.seen(int(file_of[starts[number]])), float(best[number]))
+        file = int(file_of[starts[number]])
+        yield _Found(float(best[number]), segment.paths[file], segment, file)

@@ -4,10 +4,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from memorybox.deadline import Deadline
-from memorybox.search.catalog import Catalog, PackLost
+from memorybox.search.catalog import Catalog
 from memorybox.search.catchup import CatchUp
 from memorybox.search.embedding import LAST_START
 from memorybox.search.packer import Packer
+from memorybox.search.sections import PackLost
 from memorybox.search.store import IndexLeases
 
 TURN = 5.0

@@ -5,13 +5,14 @@
     …   body, at the next multiple of 64, as each array in it
 
 The JSON says what the file is about, its "sections": {name: [offset in the body, type, shape]},
-types in the manner of numpy, and the "size" of the body. All numbers are little-endian.
+types in the manner of numpy, the "size" of the body, and how many of its bytes, the "front", are
+to be read first. All numbers are little-endian.
 """
 
 import json
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from struct import Struct
 from typing import Any, Protocol, Self
@@ -24,15 +25,25 @@ from memorybox.search.vectors import Array
 MAGIC, FORMAT = b"MBPK", 2
 FIXED = Struct("<4sIII")
 BLOCK = 64 * 1024
+FIRST = 64 * 1024
+"""Bytes that are read of a file elsewhere to learn how long its head is."""
 ALIGNMENT = 64
 
 
-class PackDamaged(MemoryBoxError):
-    """These bytes are not a pack as it was written: index the workspace anew."""
+class PackLost(MemoryBoxError):
+    """A pack cannot be read: its workspace is to be indexed anew."""
+
+    def __init__(self, why: str, key: str) -> None:
+        self.key = key
+        super().__init__(why)
 
 
-class PackUnknown(MemoryBoxError):
-    """Not a pack, or of a format that this version cannot read: index the workspace anew."""
+class PackDamaged(PackLost):
+    """These bytes are not a pack as it was written, or are gone."""
+
+
+class PackUnknown(PackLost):
+    """Not a pack, or of a format that this version cannot read."""
 
 
 class Column(Protocol):
@@ -47,6 +58,10 @@ class Source(Protocol):
     """Where the bytes of a file lie."""
 
     @property
+    def key(self) -> str:
+        """What it is called when it is lost."""
+
+    @property
     def size(self) -> int: ...
 
     def read(self, start: int, end: int) -> memoryview:
@@ -55,15 +70,19 @@ class Source(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A file that is in memory as a whole. Nobody changes it any more."""
+    """The first bytes of a file in memory, or all of them, which nobody changes any more."""
 
+    key: str
     data: memoryview
+    rest: Source | None = None
 
     @property
     def size(self) -> int:
-        return len(self.data)
+        return self.rest.size if self.rest else len(self.data)
 
     def read(self, start: int, end: int) -> memoryview:
+        if self.rest and end > len(self.data):
+            return self.rest.read(start, end)
         return self.data[start:end]
 
 
@@ -75,53 +94,67 @@ class Sections:
     _source: Source
     _body: int
     _checks: Array
-    _is_sound: bool
+    _is_sound: bool = False
     """Whether all of it was checked when it was opened."""
 
     @classmethod
-    def open(cls, data: bytes | bytearray | memoryview) -> Self:
-        """Those of a file in memory, all checked. Raises PackUnknown or PackDamaged."""
-        held = Held(memoryview(data).toreadonly())
-        sections = cls._over(held, is_sound=False)
+    def open(cls, data: bytes | bytearray | memoryview, key: str = "") -> Self:
+        """Those of a file in memory, all checked. Raises PackLost."""
+        sections = cls._over(Held(key, memoryview(data).toreadonly()))
         sections.read(0, sections.about["size"])
-        return cls._over(held, is_sound=True)
+        return replace(sections, _is_sound=True)
 
     @classmethod
     def over(cls, source: Source) -> Self:
-        """Those of a file elsewhere, each checked when it is read, as the head is now."""
-        return cls._over(source, is_sound=False)
+        """Those of a file elsewhere: what its head names as the front is read now.
+
+        Each is checked when it is read. Raises PackLost.
+        """
+        first = cls._over(Held(source.key, source.read(0, min(FIRST, source.size)), source))
+        return replace(first, _source=Held(source.key, first.front(source), source))
 
     @classmethod
-    def _over(cls, source: Source, *, is_sound: bool) -> Self:
+    def _over(cls, source: Source) -> Self:
         if source.size < FIXED.size:
-            raise PackDamaged("the file is cut off")
+            raise PackDamaged("the file is cut off", source.key)
         magic, version, checksum, length = FIXED.unpack(source.read(0, FIXED.size))
         if (magic, version) != (MAGIC, FORMAT):
-            raise PackUnknown(f"this is not a pack of format {FORMAT}")
+            raise PackUnknown(f"this is not a pack of format {FORMAT}", source.key)
         body = _aligned(FIXED.size + length)
         if source.size < body:
-            raise PackDamaged("the head is cut off")
+            raise PackDamaged("the head is cut off", source.key)
         head = source.read(0, body)[FIXED.size :]
         if zlib.crc32(head) != checksum:
-            raise PackDamaged("the checksum of the head is wrong")
-        described = int.from_bytes(head[:4], "little")
-        about = json.loads(bytes(head[4 : 4 + described]))
+            raise PackDamaged("the checksum of the head is wrong", source.key)
+        described = 4 + int.from_bytes(head[:4], "little")
+        about = json.loads(bytes(head[4:described]))
         if source.size != body + about["size"]:
-            raise PackDamaged("the file has another length")
-        checks = np.frombuffer(head[4 + described : length], "<u4")
-        return cls(about, source, body, checks, is_sound)
+            raise PackDamaged("the file has another length", source.key)
+        return cls(about, source, body, np.frombuffer(head[described:length], "<u4"))
+
+    def front(self, source: Source) -> memoryview:
+        """What is to be read first, from the beginning of the file on."""
+        blocks = -(-self.about["front"] // BLOCK)
+        return source.read(0, min(self._body + blocks * BLOCK, source.size))
+
+    @property
+    def key(self) -> str:
+        return self._source.key
 
     def array(self, name: str) -> Array:
         """A section, now in memory."""
         return self.column(name)[:]
 
-    def column(self, name: str) -> Column:
-        """A section, where it is. Raises KeyError, TypeError or ValueError if there is none."""
-        offset, dtype, shape = self.about["sections"][name]
-        rows, *width = shape
-        stored = _Stored(self, offset, np.dtype(dtype), rows, tuple(width))
-        if offset + rows * stored.row > self.about["size"]:
-            raise ValueError("a section ends after the file")
+    def column(self, name: str, *width: int) -> Column:
+        """A section, where it is, of rows of this shape.
+
+        Raises KeyError, TypeError or ValueError if there is none.
+        """
+        offset, described, (rows, *shape) = self.about["sections"][name]
+        dtype = _dtype(described)
+        stored = _Stored(self, offset, dtype, rows, width)
+        if [*width] != shape or offset + rows * stored.row > self.about["size"]:
+            raise ValueError("a section is of another shape")
         return stored[:] if self._is_sound else stored
 
     def read(self, start: int, end: int) -> memoryview:
@@ -134,7 +167,7 @@ class Sections:
         for number in range(first, last):
             at = (number - first) * BLOCK
             if zlib.crc32(data[at : at + BLOCK]) != self._checks[number]:
-                raise PackDamaged("a checksum is wrong")
+                raise PackDamaged("a checksum is wrong", self.key)
         return data[start - first * BLOCK : end - first * BLOCK]
 
 
@@ -163,18 +196,22 @@ class _Stored:
         return np.frombuffer(data, self.dtype).reshape(count, *self.width)
 
 
-def assembled(about: Mapping[str, Any], arrays: Mapping[str, Array]) -> bytes:
+def assembled(
+    about: Mapping[str, Any], front: Mapping[str, Array], rest: Mapping[str, Array]
+) -> bytes:
     """The file of these arrays, with what else its head is to say."""
-    sections: dict[str, tuple[int, str, tuple[int, ...]]] = {}
+    sections: dict[str, tuple[int, list[Any], tuple[int, ...]]] = {}
     pieces: list[bytes] = []
     end = 0
-    for name, array in arrays.items():
+    for name, array in [*front.items(), *rest.items()]:
         start = _aligned(end)
-        sections[name] = (start, array.dtype.str, array.shape)
+        sections[name] = (start, array.dtype.descr, array.shape)
         pieces += [bytes(start - end), array.tobytes()]
         end = start + array.nbytes
     body = b"".join(pieces)
-    text = json.dumps({**about, "sections": sections, "size": end}).encode()
+    after = min((sections[name][0] for name in rest), default=end)
+    places = {"sections": sections, "front": after, "size": end}
+    text = json.dumps({**about, **places}).encode()
     checks = [zlib.crc32(body[at : at + BLOCK]) for at in range(0, end, BLOCK)]
     head = len(text).to_bytes(4, "little") + text + np.array(checks, "<u4").tobytes()
     padded = head.ljust(_aligned(FIXED.size + len(head)) - FIXED.size, b"\0")
@@ -186,6 +223,12 @@ def aligned(size: int) -> memoryview:
     room = np.empty(size + ALIGNMENT, np.uint8)
     start = -room.ctypes.data % ALIGNMENT
     return room.data[start : start + size]
+
+
+def _dtype(described: list[list[str]]) -> np.dtype[Any]:
+    """The type with this `descr`: one of records has names in it, a plain one an empty name."""
+    [(name, plain), *_] = described
+    return np.dtype([(name, kind) for name, kind in described]) if name else np.dtype(plain)
 
 
 def _aligned(size: int) -> int:

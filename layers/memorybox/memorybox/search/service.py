@@ -15,7 +15,7 @@ from memorybox.search.budget import (
     Spending,
     next_month,
 )
-from memorybox.search.catalog import Catalog, PackLost, View
+from memorybox.search.catalog import Catalog, View
 from memorybox.search.catchup import CatchUp
 from memorybox.search.embedder import Embedder
 from memorybox.search.embedding import LAST_START, embed, tokens_at_most
@@ -24,6 +24,7 @@ from memorybox.search.names import names
 from memorybox.search.parallel import Parallel
 from memorybox.search.ranking import rank
 from memorybox.search.results import FoundFile, IndexOutcome, SearchResult, Unindexed
+from memorybox.search.sections import PackLost
 from memorybox.search.store import IndexLeases, IndexState
 
 _QUERY = b"query"
@@ -117,6 +118,7 @@ class Search:
             vector=vector,
             weight=self.weight,
             limit=limit,
+            parallel=self.parallel,
         )
         pending = len(snapshot.due(drafter.recipe, today, scope))
         if vector is None and not hits and pending:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 from memorybox.deadline import Deadline
 from memorybox.files.model import Cursor
 from memorybox.search.budget import Spending
-from memorybox.search.model import PackPointer, Seen, Settled, TailEntry
+from memorybox.search.model import PackPointer, PackRef, Seen, Settled, TailEntry
 
 if TYPE_CHECKING:
     from memorybox.search.pack import Pack  # numpy, which those who only record do without
@@ -108,13 +108,13 @@ class IndexStore(Protocol):
         """End the claim, if it still holds, without a result; settle the spending."""
 
     def point(self, pointer: PackPointer) -> bool:
-        """Make this pack the current one if the current generation is the one before its own."""
+        """Make these packs the current ones if the current generation is the one before."""
 
     def forget(self, entries: Iterable[TailEntry]) -> None:
         """Drop entries that a pack now holds, each only while unchanged and unclaimed."""
 
     def discard(self, pointer: PackPointer, *, seen_at: StoredCursor) -> StoredCursor:
-        """Drop the pointer to a pack that cannot be read, and the cursor, in one step.
+        """Drop the pointer to packs that cannot be read, and the cursor, in one step.
 
         A listing from the start finds its files again. Raises CursorMoved if the pointer or the
         cursor is another by now.
@@ -124,10 +124,11 @@ class IndexStore(Protocol):
 class PackStore(Protocol):
     """The packs of one account: immutable objects."""
 
-    def open(self, pointer: PackPointer) -> "Pack":
-        """The pack, from memory if it was read before. Raises PackDamaged or PackUnknown.
+    def open(self, refs: Sequence[PackRef]) -> "list[Pack]":
+        """The packs, read side by side, or from memory if they were read before.
 
-        A missing object is PackDamaged: the workspace is indexed anew.
+        What would be too much for memory stays where it is and is read by ranges, as it is asked
+        for. Raises PackLost, then too; a missing object is PackDamaged.
         """
 
     def add(self, workspace: str, generation: int, data: bytes) -> str:

@@ -2,9 +2,10 @@
 
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, date, datetime, timedelta
-from typing import Self
+from itertools import pairwise
+from typing import Any, Self
 
 import numpy as np
 
@@ -28,7 +29,7 @@ SKIPPED = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Strings:
-    """Texts of any length, end to end in UTF-8, whose order is that of their characters."""
+    """Texts of any length, end to end in UTF-8, where the order is that of their characters."""
 
     ends: Array
     text: Column
@@ -43,44 +44,37 @@ class Strings:
         return len(self.ends)
 
     def __getitem__(self, row: int) -> str:
-        if row >= len(self.ends):
-            raise IndexError
-        start = int(self.ends[row - 1]) if row else 0
-        return self.text[start : int(self.ends[row])].tobytes().decode()
+        start, end = int(self.ends[row - 1]) if row else 0, int(self.ends[row])
+        return self.text[start:end].tobytes().decode() if start < end else ""
+
+    def decoded(self) -> list[str]:
+        """All of them, for those who look at many."""
+        text, ends = self.text[:].tobytes(), self.ends.tolist()
+        return [text[start:end].decode() for start, end in pairwise([0, *ends])]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FileTable:
     """Columns of what is known of each file, rows ascending by path_lower."""
 
-    paths: Strings
+    paths: list[str]
     displays: Strings
     """As people see the path; empty if that is the path_lower."""
-
-    revs: Column
-    content_hashes: Column
-    sizes: Column
-    modified: Column
-    """i64: microseconds since 1970."""
 
     states: Array
     """u8: INDEXED under the pack's recipe, DUE, or 2 + the place in SKIPPED."""
 
-    untils: Column
-    """u32: the ordinal of the day of the next try; 0 for none."""
+    records: Column
+    """What else there is of each file, together: it is one read where they are not in memory."""
 
     @classmethod
     def over(cls, sections: Sections, files: int) -> Self:
         """The table that is stored in a pack. Raises ValueError if it does not fit."""
         table = cls(
-            paths=Strings(sections.array("path_ends"), sections.array("paths")),
+            paths=Strings(sections.array("path_ends"), sections.array("paths")).decoded(),
             displays=Strings(sections.array("display_ends"), sections.column("displays")),
-            revs=sections.column("revs"),
-            content_hashes=sections.column("content_hashes"),
-            sizes=sections.column("sizes"),
-            modified=sections.column("modified"),
             states=sections.array("states"),
-            untils=sections.column("untils"),
+            records=sections.column("records"),
         )
         if {len(getattr(table, field.name)) for field in fields(cls)} != {files}:
             raise ValueError("the columns are not of one length")
@@ -91,29 +85,41 @@ class FileTable:
         """The table of these files, which ascend by path. Other recipes' files are due."""
         seen = [entry.seen for entry in entries]
         states = [_state(entry, recipe) for entry in entries]
+        columns = {
+            "rev": np.array([file.rev.encode() for file in seen], "S"),
+            "content_hash": np.array([file.content_hash.encode() for file in seen], "S"),
+            "size": np.array([file.size for file in seen], "<u8"),
+            "modified": np.array([(f.modified - EPOCH) // MICROSECOND for f in seen], "<i8"),
+            "until": np.array([until.toordinal() if until else 0 for _, until in states], "<u4"),
+        }
+        records = np.empty(len(seen), [(name, column.dtype) for name, column in columns.items()])
+        for name, column in columns.items():
+            records[name] = column
         return cls(
-            paths=Strings.of(file.path_lower for file in seen),
+            paths=[file.path_lower for file in seen],
             displays=Strings.of(
                 "" if file.path_display == file.path_lower else file.path_display for file in seen
             ),
-            revs=np.array([file.rev.encode() for file in seen], "S"),
-            content_hashes=np.array([file.content_hash.encode() for file in seen], "S"),
-            sizes=np.array([file.size for file in seen], "<u8"),
-            modified=np.array([(f.modified - EPOCH) // MICROSECOND for f in seen], "<i8"),
             states=np.array([state for state, _ in states], "u1"),
-            untils=np.array([until.toordinal() if until else 0 for _, until in states], "<u4"),
+            records=records,
         )
 
     def arrays(self) -> dict[str, Array]:
         """The columns by name, as `over` finds them."""
-        strings = {
-            "path_ends": self.paths.ends,
-            "paths": self.paths.text[:],
+        paths = Strings.of(self.paths)
+        return {
+            "path_ends": paths.ends,
+            "paths": paths.text[:],
             "display_ends": self.displays.ends,
             "displays": self.displays.text[:],
+            "states": self.states,
+            "records": self.records[:],
         }
-        rest = [field.name for field in fields(self)][2:]
-        return strings | {name: getattr(self, name)[:] for name in rest}
+
+    def loaded(self) -> Self:
+        """The same in memory, for who looks at many rows."""
+        displays = Strings(self.displays.ends, self.displays.text[:])
+        return replace(self, displays=displays, records=self.records[:])
 
     def __len__(self) -> int:
         return len(self.states)
@@ -126,46 +132,53 @@ class FileTable:
 
     def row(self, path_lower: str) -> int | None:
         """The row of the file at this path."""
-        row = bisect_left(self.paths, path_lower)
-        return row if row < len(self) and self.paths[row] == path_lower else None
+        return self.place(path_lower)[0]
 
-    def below(self, path_lower: str) -> slice:
-        """The rows of the files in this folder and its folders."""
-        first = bisect_left(self.paths, path_lower + "/")
-        return slice(first, bisect_left(self.paths, path_lower + "0", first))  # "0" follows "/"
+    def place(self, path_lower: str) -> tuple[int | None, slice]:
+        """The row of the file at this path, and those of the files in the folder at this path."""
+        first = bisect_left(self.paths, path_lower)
+        row = first if first < len(self) and self.paths[first] == path_lower else None
+        after = first if row is None else row + 1
+        if after == len(self) or not self.paths[after].startswith(path_lower):
+            return row, slice(0)
+        start = bisect_left(self.paths, path_lower + "/", after)
+        return row, slice(start, bisect_left(self.paths, path_lower + "0", start))  # "0" is next
 
     def rows_of(self, content_hashes: Collection[str]) -> list[int]:
         """The rows of the files with one of these content hashes."""
         wanted = np.array([each.encode() for each in content_hashes], "S")
-        rows: list[int] = np.flatnonzero(np.isin(self.content_hashes[:], wanted)).tolist()
+        rows: list[int] = np.flatnonzero(np.isin(self.records[:]["content_hash"], wanted)).tolist()
         return rows
 
     def rev(self, row: int) -> str:
-        return _text(self.revs, row)
+        rev: bytes = self._record(row)["rev"]
+        return rev.decode()
 
     def seen(self, row: int) -> Seen:
-        path_lower = self.paths[row]
+        path_lower, record = self.paths[row], self._record(row)
         return Seen(
             path_lower=path_lower,
             path_display=self.displays[row] or path_lower,
-            rev=self.rev(row),
-            content_hash=_text(self.content_hashes, row),
-            size=_number(self.sizes, row),
-            modified=EPOCH + _number(self.modified, row) * MICROSECOND,
+            rev=record["rev"].decode(),
+            content_hash=record["content_hash"].decode(),
+            size=int(record["size"]),
+            modified=EPOCH + int(record["modified"]) * MICROSECOND,
         )
 
     def skipped(self, row: int) -> Skipped | None:
         """Why the file has no parts, if it was skipped."""
-        state = int(self.states[row])
+        state, record = int(self.states[row]), self._record(row)
         if state in (INDEXED, DUE):
             return None
-        until = _number(self.untils, row)
         return Skipped(
-            rev=self.rev(row),
-            content_hash=_text(self.content_hashes, row),
+            rev=record["rev"].decode(),
+            content_hash=record["content_hash"].decode(),
             reason=SKIPPED[state - 2],
-            until=date.fromordinal(until) if until else None,
+            until=date.fromordinal(int(record["until"])) if record["until"] else None,
         )
+
+    def _record(self, row: int) -> Any:
+        return self.records[row : row + 1][0]
 
 
 def _state(entry: Entry, recipe: Recipe) -> tuple[int, date | None]:
@@ -176,12 +189,3 @@ def _state(entry: Entry, recipe: Recipe) -> tuple[int, date | None]:
             return 2 + SKIPPED.index(reason), until
         case _:
             return DUE, None
-
-
-def _text(column: Column, row: int) -> str:
-    text: bytes = column[row : row + 1][0]
-    return text.decode()
-
-
-def _number(column: Column, row: int) -> int:
-    return int(column[row : row + 1][0])

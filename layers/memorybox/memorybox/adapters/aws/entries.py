@@ -18,6 +18,7 @@ from memorybox.search.model import (
     Claim,
     Indexed,
     PackPointer,
+    PackRef,
     Part,
     Recipe,
     Seen,
@@ -71,10 +72,8 @@ def settled_map(settled: Settled, *, mark: str) -> tuple[Item, list[bytes]]:
 def pointer_map(pointer: PackPointer) -> Item:
     return {
         "workspace": pointer.workspace,
-        "object": pointer.key,
         "generation": pointer.generation,
-        "files": pointer.files,
-        "parts": pointer.parts,
+        "packs": [asdict(ref) for ref in pointer.packs],
     }
 
 
@@ -122,10 +121,8 @@ def _entry(item: Item, items: Mapping[str, Item]) -> TailEntry:
 def _pointer(item: Item) -> PackPointer:
     return PackPointer(
         workspace=item["workspace"],
-        key=item["object"],
         generation=item["generation"],
-        files=item["files"],
-        parts=item["parts"],
+        packs=tuple(PackRef(**ref) for ref in item["packs"]),
     )
 
 

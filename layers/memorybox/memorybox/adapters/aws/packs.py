@@ -1,10 +1,15 @@
-"""The packs on S3, with copies in memory and in the temporary folder of the machine."""
+"""The packs on S3, with copies in memory and in the temporary folder of the machine.
+
+A request holds as many packs as there is memory for. Those beyond stay where they are: a search
+reads their fronts, a stretch of their vectors after another, and the postings of its words.
+"""
 
 import secrets
 from collections import OrderedDict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 from http import HTTPStatus
@@ -18,9 +23,9 @@ from memorybox.accounts.model import AccountId
 from memorybox.adapters.aws import keys
 from memorybox.adapters.aws.errors import aws_errors, code_of
 from memorybox.adapters.aws.guard import acting_for, check_object
-from memorybox.search.model import PackPointer
+from memorybox.search.model import PackRef
 from memorybox.search.pack import Pack
-from memorybox.search.sections import PackDamaged, PackUnknown, aligned
+from memorybox.search.sections import PackDamaged, PackLost, aligned
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -40,8 +45,8 @@ class PackCache:
     """
 
     def __init__(self, folder: Path, *, memory_bytes: int, folder_bytes: int) -> None:
+        self.memory_bytes = memory_bytes
         self._folder = folder
-        self._memory_bytes = memory_bytes
         self._folder_bytes = folder_bytes
         self._packs: OrderedDict[str, tuple[Pack, int]] = OrderedDict()
 
@@ -56,7 +61,7 @@ class PackCache:
                 copy.readinto(buffer)
             file.touch()
             return self._remember(key, buffer)
-        except (OSError, PackDamaged, PackUnknown):
+        except (OSError, PackLost):
             return None  # the object itself may be better than the copy
 
     def add(self, key: str, buffer: memoryview) -> Pack:
@@ -66,10 +71,10 @@ class PackCache:
         return pack
 
     def _remember(self, key: str, buffer: memoryview) -> Pack:
-        pack = Pack.open(buffer)
+        pack = Pack.open(buffer, key)
         self._packs[key] = pack, buffer.nbytes
         held = sum(size for _, size in self._packs.values())
-        while held > self._memory_bytes and len(self._packs) > 1:
+        while held > self.memory_bytes:
             _, (_, size) = self._packs.popitem(last=False)
             held -= size
         return pack
@@ -101,7 +106,7 @@ class PackCache:
 
 
 class S3PackStore:
-    """The port PackStore."""
+    """The port PackStore, for one request."""
 
     def __init__(
         self, client: "S3Client", bucket: str, account: AccountId, cache: PackCache
@@ -110,12 +115,25 @@ class S3PackStore:
         self._bucket = bucket
         self._account = account
         self._cache = cache
+        self._opened: dict[str, Pack] = {}
+        self._room = cache.memory_bytes
 
-    def open(self, pointer: PackPointer) -> Pack:
+    def open(self, refs: Sequence[PackRef]) -> list[Pack]:
         with self._calls():
-            check_object(pointer.key)  # the cache holds packs of other accounts too
-            kept = self._cache.get(pointer.key)
-            return self._fetch(pointer.key) if kept is None else kept
+            for ref in refs:
+                check_object(ref.key)  # the cache holds packs of other accounts too
+            wanted = [ref for ref in refs if ref.key not in self._opened]
+            whole = [ref for ref in wanted if self._has_room(ref)]
+            cached = {ref.key: self._cache.get(ref.key) for ref in whole}
+            missing = [ref for ref in whole if cached[ref.key] is None]
+            self._opened |= {key: pack for key, pack in cached.items() if pack}
+            for ref, buffer in zip(missing, self._fetch(missing), strict=True):
+                self._opened[ref.key] = self._cache.add(ref.key, buffer)
+            apart = [ref for ref in wanted if ref not in whole]
+            with ThreadPoolExecutor(READERS) as readers:
+                packs = readers.map(self._open_apart, apart)
+                self._opened |= zip((ref.key for ref in apart), packs, strict=True)
+        return [self._opened[ref.key] for ref in refs]
 
     def add(self, workspace: str, generation: int, data: bytes) -> str:
         key = keys.pack_object(self._account, workspace, generation, secrets.token_hex(8))
@@ -148,27 +166,49 @@ class S3PackStore:
                 if found["Key"] not in named and found["LastModified"] < before:
                     self._client.delete_object(Bucket=self._bucket, Key=found["Key"])
 
-    def _fetch(self, key: str) -> Pack:
-        try:
-            first = self._get(key, 0)
-            buffer = aligned(_size(first))
-            _read(first, buffer[:RANGE])
+    def read(self, ref: PackRef, start: int, end: int) -> memoryview:
+        """Bytes of an object, in ranges that are read side by side."""
+        [buffer] = self._fill([(ref, start, end)])
+        return buffer
+
+    def _has_room(self, ref: PackRef) -> bool:
+        if ref.size > self._room:
+            return False
+        self._room -= ref.size
+        return True
+
+    def _open_apart(self, ref: PackRef) -> Pack:
+        return Pack.over(_Apart(self, ref))
+
+    def _fetch(self, refs: Sequence[PackRef]) -> list[memoryview]:
+        return self._fill([(ref, 0, ref.size) for ref in refs])
+
+    def _fill(self, stretches: Sequence[tuple[PackRef, int, int]]) -> list[memoryview]:
+        buffers = [aligned(end - start) for _, start, end in stretches]
+        ranges = [
+            (ref, start + at, buffer[at : at + RANGE])
+            for (ref, start, _), buffer in zip(stretches, buffers, strict=True)
+            for at in range(0, len(buffer), RANGE)
+        ]
+        if len(ranges) == 1:
+            self._get(ranges[0])
+        else:
             with ThreadPoolExecutor(READERS) as readers:
-                rest = range(RANGE, len(buffer), RANGE)
-                list(readers.map(lambda start: self._fill(key, buffer, start), rest))
-        except ClientError as error:
-            if code_of(error) in ("NoSuchKey", "InvalidRange"):
-                raise PackDamaged("the pack is missing or empty") from None
-            raise
-        return self._cache.add(key, buffer)
+                list(readers.map(self._get, ranges))
+        return buffers
 
-    def _fill(self, key: str, buffer: memoryview, start: int) -> None:
+    def _get(self, stretch: tuple[PackRef, int, memoryview]) -> None:
+        ref, start, buffer = stretch
+        span = f"bytes={start}-{start + len(buffer) - 1}"
         with self._calls():  # once more: a thread has a context of its own
-            _read(self._get(key, start), buffer[start : start + RANGE])
-
-    def _get(self, key: str, start: int) -> "GetObjectOutputTypeDef":
-        span = f"bytes={start}-{start + RANGE - 1}"
-        return self._client.get_object(Bucket=self._bucket, Key=key, Range=span)
+            try:
+                answer = self._client.get_object(Bucket=self._bucket, Key=ref.key, Range=span)
+            except ClientError as error:
+                if code_of(error) in ("NoSuchKey", "InvalidRange"):
+                    raise PackDamaged("the pack is missing or cut off", ref.key) from None
+                raise
+            if not _is_filled(answer, buffer):
+                raise PackDamaged("the object ends too early", ref.key)
 
     @contextmanager
     def _calls(self) -> Iterator[None]:
@@ -176,19 +216,34 @@ class S3PackStore:
             yield
 
 
-def _size(answer: "GetObjectOutputTypeDef") -> int:
-    """The size of the whole object, from `bytes 0-99/1234`."""
-    return int(answer["ContentRange"].rpartition("/")[2])
+@dataclass(frozen=True, slots=True)
+class _Apart:
+    """A pack that is not in memory, as a Source."""
+
+    store: S3PackStore
+    ref: PackRef
+
+    @property
+    def key(self) -> str:
+        return self.ref.key
+
+    @property
+    def size(self) -> int:
+        return self.ref.size
+
+    def read(self, start: int, end: int) -> memoryview:
+        return self.store.read(self.ref, start, end)
 
 
-def _read(answer: "GetObjectOutputTypeDef", buffer: memoryview) -> None:
+def _is_filled(answer: "GetObjectOutputTypeDef", buffer: memoryview) -> bool:
     body: Any = answer["Body"]  # readinto is not in the stubs
     filled = 0
     while filled < len(buffer):
         count = body.readinto(buffer[filled:])
         if not count:
-            raise PackDamaged("the object ends too early")
+            return False
         filled += count
+    return True
 
 
 def _status(error: ClientError) -> int:
