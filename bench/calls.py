@@ -12,6 +12,7 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 from typing import Any
 
 import boto3
@@ -20,6 +21,9 @@ from bench.tables import table
 from local.payload import HttpRequest, to_event
 from local.product import Options, Product
 from tests.e2e.tokens import sign_in
+
+_INVOCATION = SimpleNamespace(aws_request_id="bench")
+"""What Lambda would tell the function of the invocation, as far as it asks."""
 
 BOUNDS = """\
 Bounds: read 1 Dropbox + 1 DynamoDB; write 1 upload + 5 DynamoDB + 1 embedding; search with nothing
@@ -63,7 +67,9 @@ class Counted:
             ("authorization", f"Bearer {self._token}"),
         ]
         request = HttpRequest("POST", "/mcp", headers, json.dumps(message).encode(), "127.0.0.1")
-        answer = self._handler(to_event(request, "$default", "bench", datetime.now(UTC)), None)
+        answer = self._handler(
+            to_event(request, "$default", "bench", datetime.now(UTC)), _INVOCATION
+        )
         result = json.loads(answer["body"])["result"]
         assert not result["isError"], result
         return str(result["content"][0]["text"])
