@@ -57,19 +57,26 @@ class MovableClock:
     """The clock of the machine, which a test may move on. Of a long sleep most is skipped."""
 
     def __init__(self) -> None:
+        self._start = datetime.now(UTC) - timedelta(seconds=time.monotonic())
         self._ahead = 0.0
+        self._stopped_at: float | None = None
         self._lock = Lock()
 
     def now(self) -> datetime:
-        return datetime.now(UTC) + timedelta(seconds=self._ahead)
+        return self._start + timedelta(seconds=self.monotonic())
 
     def monotonic(self) -> float:
-        return time.monotonic() + self._ahead
+        shown = time.monotonic() if self._stopped_at is None else self._stopped_at
+        return shown + self._ahead
+
+    def stop(self) -> None:
+        """Let only pass what is slept or moved on, however busy the machine is."""
+        self._stopped_at = time.monotonic()
 
     def sleep(self, seconds: float) -> None:
-        waited = min(seconds, SHORT_SLEEP)
-        time.sleep(waited)
-        self.advance(seconds - waited)
+        before = self.monotonic()
+        time.sleep(min(seconds, SHORT_SLEEP))
+        self.advance(max(0.0, seconds - (self.monotonic() - before)))
 
     def advance(self, seconds: float) -> None:
         with self._lock:

@@ -26,7 +26,7 @@ def server() -> Iterator[EmbeddingsServer]:
 
 
 @contextmanager
-def client(server: EmbeddingsServer, timeout: float = 10) -> Iterator[openai.OpenAI]:
+def client(server: EmbeddingsServer, timeout: float = 60) -> Iterator[openai.OpenAI]:
     with openai.OpenAI(
         base_url=server.url, api_key="local", max_retries=0, timeout=timeout
     ) as client:
@@ -229,7 +229,7 @@ def test_another_process_steers_it_over_http(server: EmbeddingsServer) -> None:
 def test_what_it_does_not_understand_is_answered_and_changes_nothing(
     server: EmbeddingsServer, path: str, body: bytes
 ) -> None:
-    connection = HTTPConnection(urlsplit(server.url).netloc, timeout=10)
+    connection = HTTPConnection(urlsplit(server.url).netloc, timeout=60)
     with closing(connection):
         connection.request("POST", f"/{path}", body)
         answer = connection.getresponse()

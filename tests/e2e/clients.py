@@ -20,6 +20,12 @@ from tests.e2e.browser import approve
 
 REDIRECT_URI = "http://127.0.0.1:33418/callback"
 
+INDEXED = (
+    "Indexed for search.",
+    "Not indexed for search yet: there was no time left. The next search indexes it.",
+)
+"""What is said of a note after it was written; the second if the webhook's indexer has it."""
+
 
 class Kept(TokenStorage):
     """What a client remembers between its runs."""
