@@ -44,6 +44,7 @@ soak: setup ## Simulated histories that no run had, for an hour, a bad network f
 	$(BIN)/python -m tests.simulation.rig --seconds $(or $(SECONDS),3600)
 	STORM_SECONDS=$(or $(STORM_SECONDS),600) $(BIN)/python -m pytest -s tests/e2e/test_bad_network.py
 	$(BIN)/python -m pytest -m soak
+	$(BIN)/python -m pytest --hypothesis-profile default tests/unit
 
 bench: setup ## Measure: counts per tool, import cost, search (DATA=folder of public sets, for quality); `python -m bench.load` for load
 	$(BIN)/python -m bench $(if $(DATA),--data $(DATA))
