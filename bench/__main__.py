@@ -1,22 +1,46 @@
-"""Every measurement, one after another. Each can be run alone: `python -m bench.calls`."""
+"""Measurements, one after another. Each can be run alone: `python -m bench.calls`.
+
+    python -m bench [--data FOLDER] [--write] [NAME ...]
+
+With --write, what a measurement prints takes its place in docs/benchmarks.md.
+"""
 
 import argparse
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 
-MEASUREMENTS = {
-    "imports": "What it costs to load a function",
-    "calls": "What a call asks of others",
-    "speed": "How long a search computes",
+from bench.page import publish
+
+MEASUREMENTS: Mapping[str, Sequence[str]] = {
+    "imports": ["bench.imports"],
+    "calls": ["bench.calls"],
+    "costs": ["bench.costs"],
+    "speed": ["bench.speed"],
+    "first_index": ["bench.first_index"],
 }
+SLOWLY = ("locomo", "locomo-all", "obsidian-en", "obsidian-ja", "obsidian-zh")
+ON_SETS: Mapping[str, Sequence[str]] = {
+    "quality": ["bench.quality"],
+    "quality-minilm": ["bench.quality", "--model", "minilm", *SLOWLY],
+    "peers": ["bench.peers"],
+}
+USUAL = ("imports", "calls", "costs", "speed")
+"""What runs when nothing is named, and `quality` if the sets are there. The others take long."""
 
-parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
+parser = argparse.ArgumentParser(prog="make bench", description=__doc__.partition("\n")[0])
 parser.add_argument("--data", help="folder of the public sets, to measure what a search finds")
+parser.add_argument("--write", action="store_true", help="into docs/benchmarks.md, too")
+parser.add_argument("names", nargs="*", help=f"of {', '.join([*MEASUREMENTS, *ON_SETS])}")
 given = parser.parse_args()
 
-for name, title in MEASUREMENTS.items():
-    print(f"\n## {title}\n", flush=True)
-    subprocess.run([sys.executable, "-m", f"bench.{name}"], check=True)
-if given.data:
-    print("\n## What a search finds\n", flush=True)
-    subprocess.run([sys.executable, "-m", "bench.quality", "--data", given.data], check=True)
+for name in given.names or [*USUAL, *(["quality"] if given.data else [])]:
+    if name in ON_SETS and not given.data:
+        parser.error(f"{name} needs --data")
+    module = [*ON_SETS[name], "--data", given.data] if name in ON_SETS else MEASUREMENTS[name]
+    print(f"\n## {name}\n", flush=True)
+    program = [sys.executable, "-m", *module]
+    printed = subprocess.run(program, check=True, text=True, stdout=subprocess.PIPE).stdout
+    print(printed, flush=True)
+    if given.write:
+        publish(name, printed.strip())

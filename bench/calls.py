@@ -94,7 +94,7 @@ def measure() -> str:
         "other AWS",
         "embeddings",
     )
-    return f"{table(heads, rows)}\n{BOUNDS}"
+    return f"{table(heads, rows)}\n\n{BOUNDS}"
 
 
 def _in_this_process(product: Product) -> Counted:

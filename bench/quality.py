@@ -2,82 +2,47 @@
 
     python -m bench.quality --data FOLDER [--model wordllama] [SET ...]
 
-FOLDER holds the sets and their `load.py`; for their licences they are no part of this repository.
-Each set is indexed and each of its questions searched by the product's own code.
+FOLDER holds the sets and their `load.py`. Each set is indexed and each of its questions searched by
+the product's own code, and by what it stands beside:
+
+- grep: each word of the question that is no stop word, in any letter case; first the files in which
+  most of them occur, then those in which they occur most often;
+- words: our score of words alone;
+- vectors: the cosine alone, of files of up to 8,000 bytes as a whole and of the parts of others.
 """
 
 import argparse
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib.util import module_from_spec, spec_from_file_location
-from math import log2
 from pathlib import Path
-from statistics import fmean
-from types import ModuleType
-from typing import Protocol
 
+from bench.quality_sets import (
+    SETS,
+    Found,
+    Questions,
+    Ranking,
+    is_held_out,
+    load,
+    scope,
+)
+from bench.quality_vectors import Remembering
+from bench.tables import table
 from local.embedders import MODELS, Embedder
 from memorybox.search.model import Entry, Indexed, Part, Recipe, Seen
 from memorybox.search.pack import Pack, build_pack
 from memorybox.search.parts import SPLITTING_VERSION, identity, parts_of
 from memorybox.search.ranking import rank
 from memorybox.search.snapshot import Snapshot
-from memorybox.search.terms import TERMS_VERSION, Lexicon, plus
+from memorybox.search.terms import STOP, TERMS_VERSION, Lexicon, plus
 from memorybox.search.vectors import directions
 
-SETS = ("locomo", "locomo-all", "locomo-long", "cranfield", "scifact", "obsidian-en")
-EVERYWHERE = ("locomo-all", "locomo-long")
-"""All chats are searched together, not the one that was asked about."""
-
-WEIGHTS = (0.0, 0.3, 0.5, 0.7, 1.0)
-DEFAULT_WEIGHT = 0.5
 LIMIT = 21
 """Files of a ranking that are looked at; one of them may be where the question was taken from."""
 
-CHOSEN_WITH = {
-    "minilm": {
-        "locomo": 0.795,
-        "locomo-all": 0.755,
-        "locomo-long": 0.855,
-        "cranfield": 0.438,
-        "scifact": 0.735,
-        "obsidian-en": 0.601,
-        "obsidian-de": 0.534,
-        "obsidian-ja": 0.273,
-        "obsidian-ko": 0.392,
-        "obsidian-zh": 0.334,
-    },
-    "wordllama": {
-        "locomo": 0.795,
-        "locomo-all": 0.753,
-        "locomo-long": 0.851,
-        "cranfield": 0.393,
-        "scifact": 0.651,
-        "obsidian-en": 0.574,
-        "obsidian-de": 0.529,
-        "obsidian-ja": 0.546,
-        "obsidian-ko": 0.556,
-        "obsidian-zh": 0.517,
-    },
-}
-"""nDCG@10 at the default weight when the rules were chosen: farther off, a rule has changed."""
-
-TOLERANCE = 0.01
-
-Ranking = Sequence[str]
-Relevant = set[str]
-
-
-class Questions(Protocol):
-    """A set as its `load.py` gives it. Paths start with the workspace; a scope may be "all"."""
-
-    files: Mapping[str, str]
-    queries: Mapping[str, str]
-    relevant: Mapping[str, Relevant]
-    scope: Mapping[str, str]
-    source: Mapping[str, str]
+METHODS = ("grep", "words", "vectors", "ours")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,23 +75,25 @@ class Index:
     def parts(self) -> int:
         return sum(pack.parts for [pack] in self.snapshot.packs.values())
 
-    def rankings(self, weight: float | None, *, everywhere: bool) -> dict[str, Ranking]:
-        """The paths found for each question; without a weight by words alone."""
-        return {each: self._ranking(each, weight, everywhere) for each in self.questions.queries}
-
-    def _ranking(self, asked: str, weight: float | None, everywhere: bool) -> Ranking:
-        scope = self.questions.scope[asked].lower()
+    def ranking(
+        self,
+        asked: str,
+        scope: str | None,
+        *,
+        weight: float | None = None,
+        by_words_alone: bool = False,
+    ) -> Ranking:
+        """The paths found for a question in a workspace; None for all of them."""
         hits = rank(
             self.snapshot,
             recipe=self.recipe,
-            scope=None if everywhere or scope == "all" else scope,
+            scope=scope and scope.lower(),
             terms=self.lexicon.numbers(self.questions.queries[asked]),
-            vector=None if weight is None else self.vectors[asked],
-            weight=weight or 0.0,
+            vector=None if by_words_alone else self.vectors[asked],
+            weight=weight,
             limit=LIMIT,
         )
-        paths = (hit.seen.path_display.removeprefix("/") for hit in hits)
-        return [path for path in paths if path != self.questions.source.get(asked)]
+        return [hit.seen.path_display.removeprefix("/") for hit in hits]
 
 
 def _indexed(path: str, text: str, recipe: Recipe, lexicon: Lexicon, embedder: Embedder) -> Entry:
@@ -151,83 +118,119 @@ def _embedded(embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
     return directions(embedder.embed(texts)) if texts else []
 
 
-def ndcg(ranking: Ranking, relevant: Relevant, first: int = 10) -> float:
-    """Every relevant file counts alike."""
-    gain = sum(1 / log2(at + 2) for at, path in enumerate(ranking[:first]) if path in relevant)
-    return gain / sum(1 / log2(at + 2) for at in range(min(first, len(relevant))))
+@dataclass(frozen=True, slots=True)
+class Grep:
+    """What a person finds who searches the folder for each word."""
+
+    texts: Mapping[str, str]
+    """Of each path: itself and what stands there, all in small letters."""
+
+    @classmethod
+    def of(cls, questions: Questions) -> "Grep":
+        return cls({p: f"{p}\n{text}".casefold() for p, text in questions.files.items()})
+
+    def ranking(self, question: str, scope: str | None) -> Ranking:
+        words = set(re.findall(r"\w+", question.casefold())) - STOP
+        found: dict[str, tuple[int, int]] = {}
+        for path, text in self.texts.items():
+            if scope is None or path.startswith(f"{scope}/"):
+                counts = [count for word in words if (count := text.count(word))]
+                found[path] = len(counts), sum(counts)
+        return sorted(filter(lambda path: found[path][0], found), key=found.__getitem__)[::-1]
 
 
-def recall(ranking: Ranking, relevant: Relevant, first: int) -> float:
-    return len(relevant.intersection(ranking[:first])) / len(relevant)
+def rankings(name: str, index: Index) -> dict[str, dict[str, Ranking]]:
+    """For each method the paths it finds for each question, without the question's own source."""
+    questions, by_hand = index.questions, Grep.of(index.questions)
+    found: dict[str, dict[str, Ranking]] = {method: {} for method in METHODS}
+    for asked in questions.queries:
+        folder = scope(questions, name, asked)
+        each = {
+            "grep": by_hand.ranking(questions.queries[asked], folder),
+            "words": index.ranking(asked, folder, by_words_alone=True),
+            "vectors": index.ranking(asked, folder, weight=0.0),
+            "ours": index.ranking(asked, folder),
+        }
+        for method, ranking in each.items():
+            source = questions.source.get(asked)
+            found[method][asked] = [path for path in ranking if path != source]
+    return found
 
 
-def reciprocal_rank(ranking: Ranking, relevant: Relevant) -> float:
-    return next((1 / (at + 1) for at, path in enumerate(ranking) if path in relevant), 0.0)
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One set: what each method finds, in all and in the half that was held out."""
+
+    name: str
+    questions: int
+    parts: int
+    found: Mapping[str, Found]
+    held_out: Mapping[str, Found]
+
+    @classmethod
+    def of(cls, name: str, index: Index) -> "Measured":
+        relevant, found = index.questions.relevant, rankings(name, index)
+        held_out = {
+            method: {asked: paths for asked, paths in each.items() if is_held_out(asked)}
+            for method, each in found.items()
+        }
+        return cls(
+            name,
+            len(index.questions.queries),
+            index.parts,
+            {method: Found.of(each, relevant) for method, each in found.items()},
+            {method: Found.of(each, relevant) for method, each in held_out.items()},
+        )
+
+    def row(self) -> list[str]:
+        return [
+            f"{self.name} ({self.questions:,})",
+            f"{self.parts:,}",
+            *(f"{self.found[method].ndcg_10:.3f}" for method in METHODS),
+            f"{_beside_the_better(self.found):.3f}",
+            f"{_beside_the_better(self.held_out):.3f}",
+        ]
+
+    def details(self) -> list[list[str]]:
+        return [[self.name, method, *self.found[method].cells()] for method in METHODS]
 
 
-def measure(name: str, index: Index, chosen: float | None) -> bool:
-    """Print the row of a set; whether its figure is the one with which the rules were chosen."""
-    relevant = index.questions.relevant
-    everywhere = name in EVERYWHERE
-    found = {w: index.rankings(w, everywhere=everywhere) for w in (*WEIGHTS, None)}
+def _beside_the_better(found: Mapping[str, Found]) -> float:
+    return found["ours"].ndcg_10 / max(found["words"].ndcg_10, found["vectors"].ndcg_10)
 
-    def mean(weight: float | None) -> float:
-        return fmean(ndcg(ranking, relevant[each]) for each, ranking in found[weight].items())
 
-    best = found[DEFAULT_WEIGHT].items()
-    shares = [
-        *(
-            fmean(recall(ranking, relevant[each], first) for each, ranking in best)
-            for first in (1, 3, 8)
-        ),
-        fmean(recall(ranking, relevant[each], 8) > 0 for each, ranking in best),
-        fmean(reciprocal_rank(ranking, relevant[each]) for each, ranking in best),
-    ]
-    figures = [*(mean(weight) for weight in (None, *WEIGHTS)), *shares]
-    print(
-        f"| {name} ({len(relevant):,}) | {index.parts:,} | "
-        + " | ".join(f"{figure:.3f}" for figure in figures)
-        + f" | {chosen or '-'} |",
-        flush=True,
+def tables(model: str, measured: Sequence[Measured]) -> str:
+    """What is printed and published of one model."""
+    summary = ("set (questions)", "parts", *METHODS, "ours : better", "held out")
+    details = ("set", "method", "R@1", "R@3", "R@8", "nDCG@10", "MRR")
+    return "\n\n".join(
+        [
+            f"nDCG@10 with {model}",
+            table(summary, [each.row() for each in measured]),
+            f"<details><summary>All figures with {model}</summary>",
+            table(details, [row for each in measured for row in each.details()]),
+            "</details>",
+        ]
     )
-    return chosen is None or abs(mean(DEFAULT_WEIGHT) - chosen) <= TOLERANCE
 
 
-def main() -> int:
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--data", type=Path, required=True, help="folder of the sets")
-    parser.add_argument("--model", choices=sorted(CHOSEN_WITH), default="wordllama")
+    parser.add_argument("--model", choices=sorted(MODELS), default="wordllama")
     parser.add_argument("sets", nargs="*", default=SETS)
     options = parser.parse_args()
     if not (options.data / "load.py").is_file():
         print(f"skipped: no sets in {options.data}")
-        return 0
-
-    load, embedder = _loader(options.data).load, MODELS[options.model]()
-    weights = " | ".join(f"w = {weight:g}" for weight in WEIGHTS)
-    print(f"nDCG@10 with {options.model}; the shares are those of w = {DEFAULT_WEIGHT}")
-    print(f"| set (queries) | parts | words | {weights} | R@1 | R@3 | R@8 | hit@8 | MRR | chosen |")
-    print("|---|" + "--:|" * (len(WEIGHTS) + 8))
-    as_chosen = [
-        measure(
-            name,
-            Index.of(load(name.removesuffix("-all")), options.model, embedder),
-            CHOSEN_WITH[options.model].get(name),
-        )
-        for name in options.sets
-    ]
-    return 0 if all(as_chosen) else 1
-
-
-def _loader(folder: Path) -> ModuleType:
-    spec = spec_from_file_location("load", folder / "load.py")
-    if spec is None or spec.loader is None:
-        raise ImportError(folder)
-    module = module_from_spec(spec)
-    sys.modules["load"] = module  # its dataclasses look themselves up there
-    spec.loader.exec_module(module)
-    return module
+        return
+    embedder = Remembering(options.model)
+    measured = []
+    for name in options.sets:
+        index = Index.of(load(options.data, name), options.model, embedder)
+        measured.append(Measured.of(name, index))
+        print(*measured[-1].row(), file=sys.stderr, flush=True)
+    print(tables(options.model, measured))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
