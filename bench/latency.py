@@ -57,7 +57,7 @@ def measure(folders: Sequence[Path], model: str) -> str:
         with Product(options, say=lambda _: None) as product:
             started = time.monotonic()
             session = Session(product.url)
-            searches = _search_until_complete(session)
+            searches = search_until_complete(session)
             seconds = time.monotonic() - started
             rows = _each_tool(session, folders[0].name)
     return (
@@ -67,7 +67,8 @@ def measure(folders: Sequence[Path], model: str) -> str:
     )
 
 
-def _search_until_complete(session: Session) -> int:
+def search_until_complete(session: Session) -> int:
+    """How many searches it takes until every file is indexed."""
     for count in range(1, 1_000):
         if "not indexed yet" not in session.call("search", workspace="all", query=QUERIES[0]):
             return count
