@@ -1,6 +1,6 @@
 """What ranking costs beside the one product of matrix and query that it cannot do without.
 
-    python -m bench.speed [--dims 512] [--page docs/benchmarks.md] [PARTS ...]
+    python -m bench.speed [--dims 512] [PARTS ...]
 
 Times are those of the processors, the least of some rounds in which all figures of a line are
 measured in turn: so the ratios hold on a machine that is busy with other things, too. The vectors
@@ -40,8 +40,6 @@ TAIL = 300
 ROUNDS = 15
 QUERY_TERMS = 6
 TODAY = date(2026, 1, 1)
-
-BEGIN, END = "<!-- speed: python -m bench.speed -->", "<!-- end of speed -->"
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,29 +207,16 @@ HEADS = (
 )
 
 
-def write(page: Path, text: str) -> None:
-    """Put the text between the two marks of the page, which are added at its end if need be."""
-    old = page.read_text() if page.exists() else "# Benchmarks\n"
-    if BEGIN not in old:
-        old += f"\n## Speed and size\n{BEGIN}\n{END}\n"
-    before, _, rest = old.partition(BEGIN)
-    page.write_text(f"{before}{BEGIN}\n{text}\n{END}{rest.partition(END)[2]}")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--dims", type=int, default=512)
-    parser.add_argument("--page", type=Path, help="write the table into this page, too")
     parser.add_argument("parts", nargs="*", type=int, default=SIZES)
     options = parser.parse_args()
     rows = []
     for parts in options.parts:
         with tempfile.TemporaryDirectory() as folder:
             rows.append(measure(parts, options.dims, Path(folder)))
-    text = table(HEADS, rows)
-    print(text)
-    if options.page:
-        write(options.page, text)
+    print(table(HEADS, rows))
 
 
 if __name__ == "__main__":
