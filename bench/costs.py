@@ -18,7 +18,9 @@ KEY_CALL = 3e-6  # https://aws.amazon.com/kms/pricing/
 LOGGED_GB = 0.50  # https://aws.amazon.com/cloudwatch/pricing/
 TOKEN = 0.02e-6  # https://platform.openai.com/docs/pricing, text-embedding-3-small
 
-SECONDS = 0.6
+SECONDS, GB = 0.6, 1.73
+"""Of a call of a tool, by the memory of the function."""
+
 SEARCH_READS, SEARCH_WRITES = 60, 10
 CHANGE_READS, CHANGE_WRITES = 5, 25
 QUESTION_TOKENS = 15
@@ -44,10 +46,10 @@ class Person:
     def dollars(self) -> float:
         changes = self.writes + self.outside
         others = self.calls - self.searches - self.writes
-        seconds = self.calls * SECONDS + self.outside * (0.3 * 0.5 + 1) + SWEEPS * 0.3
+        gigabyte_seconds = self.calls * SECONDS * GB + self.outside * (0.3 * 0.5 + 1) + SWEEPS * 0.3
         return (
             self.calls * (API_CALL + FUNCTION_CALL)
-            + seconds * GB_SECOND
+            + gigabyte_seconds * GB_SECOND
             + self.searches * (SEARCH_READS * READ + SEARCH_WRITES * WRITE)
             + changes * (CHANGE_READS * READ + CHANGE_WRITES * WRITE)
             + others * READ
@@ -71,7 +73,7 @@ def searches() -> list[tuple[str, str, float]]:
     count = 1_000
     return [
         ("API Gateway and Lambda, calls", "1 call", count * (API_CALL + FUNCTION_CALL)),
-        ("Lambda, time", f"{SECONDS} s of 1 GB", count * SECONDS * GB_SECOND),
+        ("Lambda, time", f"{SECONDS} s of {GB} GB", count * SECONDS * GB * GB_SECOND),
         (
             "DynamoDB",
             f"{SEARCH_READS} read and {SEARCH_WRITES} write units",
