@@ -24,6 +24,7 @@ ON_SETS: Mapping[str, Sequence[str]] = {
     "quality": ["bench.quality"],
     "quality-minilm": ["bench.quality", "--model", "minilm", *SLOWLY],
     "peers": ["bench.peers"],
+    "coarse": ["bench.coarse"],
 }
 USUAL = ("imports", "calls", "costs", "speed")
 """What runs when nothing is named, and `quality` if the sets are there. The others take long."""

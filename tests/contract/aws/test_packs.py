@@ -164,7 +164,7 @@ def test_what_is_too_much_for_memory_stays_where_it_is_and_holds_the_same(
         for pack in apart:
             assert not isinstance(pack.columns.vectors, np.ndarray)
             sent.clear()
-            assert (pack.columns.vectors[5:7] == whole.columns.vectors[5:7]).all()
+            assert (pack.columns.spans[5:7] == whole.columns.spans[5:7]).all()
             assert sent == {"GetObject": 1}
             assert pack.take([0]) == entries(2_000)
     assert len(list(tmp_path.iterdir())) == 1

@@ -1,6 +1,7 @@
 """Short ways to say what is in an index."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 import numpy as np
@@ -16,6 +17,23 @@ RECIPE = Recipe("model", DIMS, splitting=1, terms=TERMS_VERSION)
 LEXICON = Lexicon(b"key of the account")
 NOON = datetime(2026, 11, 30, 12, tzinfo=UTC)
 EAST = (1.0, 0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """A Source that counts what is read of it."""
+
+    data: bytes
+    key: str = "elsewhere"
+    read_at: list[tuple[int, int]] = field(default_factory=list)
+
+    @property
+    def size(self) -> int:
+        return len(self.data)
+
+    def read(self, start: int, end: int) -> memoryview:
+        self.read_at.append((start, end))
+        return memoryview(self.data)[start:end]
 
 
 def seen(path: str, rev: str = "1", content: str = "") -> Seen:

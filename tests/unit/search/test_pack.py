@@ -1,7 +1,7 @@
 import json
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -12,11 +12,20 @@ from hypothesis import strategies as st
 
 from memorybox.search.model import Entry, Indexed, Part, Recipe, Skipped, SkipReason, Words
 from memorybox.search.pack import Pack, build_pack
-from memorybox.search.sections import BLOCK, FIXED, PackDamaged, PackLost, PackUnknown, aligned
+from memorybox.search.sections import (
+    BLOCK,
+    FIXED,
+    FORMAT,
+    PackDamaged,
+    PackLost,
+    PackUnknown,
+    aligned,
+)
 from tests.unit.search.builders import (
     DIMS,
     LEXICON,
     RECIPE,
+    Elsewhere,
     indexed,
     note,
     pack_of,
@@ -285,31 +294,10 @@ def test_a_head_that_does_not_fit_is_damage(change: Callable[[dict[str, Any]], N
     other = len(text).to_bytes(4, "little") + text + head[described:]
     padded = other.ljust(len(other) + -(FIXED.size + len(other)) % 64, b"\0")
     body = TWO_NOTES[FIXED.size + length + -(FIXED.size + length) % 64 :]
-    fixed = FIXED.pack(b"MBPK", 2, zlib.crc32(padded), len(other))
+    fixed = FIXED.pack(b"MBPK", FORMAT, zlib.crc32(padded), len(other))
 
     with pytest.raises(PackDamaged):
         Pack.open(fixed + padded + body)
-
-
-@dataclass(frozen=True)
-class Elsewhere:
-    """A Source that counts what is read of it."""
-
-    data: bytes
-    key: str = "elsewhere"
-    read_at: list[tuple[int, int]] = field(default_factory=list)
-
-    @property
-    def size(self) -> int:
-        return len(self.data)
-
-    def read(self, start: int, end: int) -> memoryview:
-        self.read_at.append((start, end))
-        return memoryview(self.data)[start:end]
-
-    @property
-    def longest(self) -> int:
-        return max(end - start for start, end in self.read_at)
 
 
 def a_long_note(parts: int) -> Entry:
@@ -344,18 +332,31 @@ def test_a_pack_that_is_not_in_memory_is_the_same() -> None:
     assert [list(each) for each in apart.columns.holding(term)] == [[7], [1]]
 
 
-def test_vectors_that_are_not_in_memory_are_read_a_stretch_at_a_time() -> None:
-    data = build_pack(RECIPE, [LONG_NOTE])
+def test_what_is_packed_in_clusters_is_taken_out_unchanged() -> None:
+    entry = a_long_note(9_000)
+    data = build_pack(RECIPE, [entry])
+
+    held, apart = Pack.open(data), Pack.over(Elsewhere(data))
+
+    assert len(held.columns.centres) > 1
+    assert held.take([0]) == apart.take([0]) == [entry]
+    assert isinstance(entry.settled, Indexed)
+    some = {each.identity: each.vector for each in entry.settled.parts[::1_000]}
+    assert held.columns.vectors_of(some) == apart.columns.vectors_of(some) == some
+
+
+def test_of_vectors_that_are_not_in_memory_the_sample_comes_with_the_front() -> None:
+    data = build_pack(RECIPE, [a_long_note(9_000)])
     source = Elsewhere(data)
-    held, apart = Pack.open(data), Pack.over(source)
+    held, apart = Pack.open(data).columns, Pack.over(source).columns
     query = np.frombuffer(vector(1, 2, 3, 4), "i1")
     source.read_at.clear()
 
-    cosines = apart.columns.cosines(query, at_once=1_000)
+    for rows in (held.sampled, slice(4_000, 5_000)):
+        assert (apart.cosines(rows, query) == held.cosines(rows, query)).all()
 
-    assert (cosines == held.columns.cosines(query)).all()
-    assert source.longest <= 2 * BLOCK
-    assert len(source.read_at) == 3_000 * DIMS // 1_000
+    [(start, end)] = source.read_at
+    assert 1_000 * DIMS <= end - start <= 2 * BLOCK
 
 
 def test_damage_in_a_pack_that_is_not_in_memory_is_found_where_it_is_read() -> None:

@@ -37,6 +37,14 @@ def test_among_parts_of_the_same_words_meaning_decides() -> None:
     assert np.argmax(scores(cosines, lex, weight)) == 0
 
 
+def test_a_sample_of_the_cosines_stands_for_those_of_its_segment() -> None:
+    few, many = np.array([0.5, 0.25]), np.array([0.0, 0.125])
+    lex = [np.array([0.0, 0.5]), np.arange(8) / 8]
+
+    assert word_weight([few, many], lex) == word_weight([few, np.tile(many, 4)], lex)
+    assert word_weight([few[:0], many[:0]], lex) == 0.5
+
+
 @given(st.lists(st.tuples(st.floats(-1, 1), st.floats(0, 1)), min_size=1, max_size=30), st.data())
 def test_the_order_of_the_parts_and_where_they_lie_change_no_bit(
     parts: list[tuple[float, float]], data: st.DataObject

@@ -1,23 +1,21 @@
 """The parts of many files side by side: vectors as one matrix, words as postings for each term."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import chain
 from typing import Self
 
 import numpy as np
 
+from memorybox.search.clusters import Clusters
 from memorybox.search.model import Part, Words
 from memorybox.search.sections import Column, Sections
-from memorybox.search.vectors import Array, norms, products
-
-SLICE = 32 * 1024 * 1024
-"""Bytes of vectors that are looked at together, where not all of them are in memory."""
+from memorybox.search.vectors import Array, cosines, norms
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Columns:
-    """Little-endian arrays, parts in the order of their files."""
+    """Little-endian arrays, parts in the order of their files; vectors have one of their own."""
 
     file_of: Array
     """u32: the number of each part's file, ascending."""
@@ -29,10 +27,19 @@ class Columns:
     """u64, two a part: the 16 bytes of its identity."""
 
     vectors: Column
-    """i8, a row a part: its direction."""
+    """i8, a row a part: its direction, in the order of `part_at`."""
 
     norms: Array
     """f32: the length of each of these rows."""
+
+    part_at: Array
+    """u16, or u32 if need be: whose row each of them is."""
+
+    bounds: Array
+    """u32: where among these rows each cluster begins; at last, where they all end."""
+
+    centres: Array
+    """i8: the direction of each cluster."""
 
     lengths: Array
     """u16: how many terms each part has."""
@@ -57,6 +64,9 @@ class Columns:
             spans=sections.column("spans", 2),
             identities=sections.column("identities", 2),
             vectors=sections.column("vectors", dims),
+            part_at=sections.array("part_at"),
+            bounds=sections.array("bounds"),
+            centres=sections.column("centres", dims)[:],
             norms=sections.array("norms"),
             lengths=sections.array("lengths"),
             terms=sections.array("terms"),
@@ -65,8 +75,11 @@ class Columns:
             counts=sections.column("counts"),
         )
         by_part = [columns.file_of, columns.spans, columns.identities, columns.vectors]
+        by_part += [columns.part_at, columns.norms, columns.lengths]
         if (
-            {len(column) for column in [*by_part, columns.norms, columns.lengths]} != {parts}
+            {len(column) for column in by_part} != {parts}
+            or len(columns.bounds) != len(columns.centres) + 1
+            or columns.bounds[-1] != parts
             or len(columns.offsets) != len(columns.terms) + 1
             or not columns.offsets[-1] == len(columns.postings) == len(columns.counts)
         ):
@@ -90,6 +103,9 @@ class Columns:
             spans=np.array([(part.start, part.end) for part in parts], "<u4").reshape(-1, 2),
             identities=_matrix((part.identity for part in parts), "<u8", 2),
             vectors=vectors,
+            part_at=numbers,
+            bounds=np.array([len(parts)], "<u4"),
+            centres=vectors[:0],
             norms=norms(vectors),
             lengths=np.array([part.words.length for part in parts], "<u2"),
             terms=ascending[starts],
@@ -97,6 +113,24 @@ class Columns:
             postings=holders[by_term],
             counts=counts[by_term],
         )
+
+    def clustered(self) -> Self:
+        """The same with like vectors side by side. All of it must be in memory, in no clusters."""
+        vectors = self.vectors[:]
+        clusters = Clusters.of(vectors)
+        return replace(
+            self,
+            vectors=vectors[clusters.order],
+            norms=self.norms[clusters.order],
+            part_at=clusters.order.astype(self.part_at.dtype),
+            bounds=clusters.bounds,
+            centres=clusters.centres,
+        )
+
+    @property
+    def sampled(self) -> slice:
+        """The rows of `vectors` that are in no cluster: some from everywhere."""
+        return slice(0, int(self.bounds[0]))
 
     @property
     def is_apart(self) -> bool:
@@ -111,6 +145,7 @@ class Columns:
         """The parts for which the mask `chosen` is true, each with the number of its file."""
         numbers = np.flatnonzero(chosen)
         spans, identities, vectors = self.spans[:], self.identities[:], self.vectors[:]
+        rows = self._rows()
         postings = self.postings[:]
         held = np.flatnonzero(chosen[postings])
         held = held[np.argsort(postings[held], kind="stable")]
@@ -125,7 +160,7 @@ class Columns:
                     start=int(spans[number, 0]),
                     end=int(spans[number, 1]),
                     identity=identities[number].tobytes(),
-                    vector=vectors[number].tobytes(),
+                    vector=vectors[rows[number]].tobytes(),
                     words=Words(
                         terms=terms[start:end].tobytes(),
                         counts=counts[start:end].tobytes(),
@@ -144,16 +179,9 @@ class Columns:
         at = slice(int(self.offsets[first]), int(self.offsets[last]))
         return self.postings[at], self.counts[at]
 
-    def cosines(self, vector: Array, at_once: int = SLICE) -> Array:
-        """Of each part with a vector, of which there must be one part at least.
-
-        Of vectors that are not in memory no more than `at_once` bytes are read together.
-        """
-        rows = max(1, at_once // len(vector))
-        slices = (self.vectors[at : at + rows] for at in range(0, len(self.vectors), rows))
-        found = np.concatenate([products(each, vector) for each in slices])
-        cosines: Array = found / (self.norms * norms(vector[np.newaxis]))
-        return cosines.clip(-1.0, 1.0)  # whatever the rounding
+    def cosines(self, rows: slice, vector: Array) -> Array:
+        """Those of rows of `vectors`, of which there must be one at least, with a vector."""
+        return cosines(self.vectors[rows], self.norms[rows], vector)
 
     def vectors_of(self, identities: Iterable[bytes]) -> dict[bytes, bytes]:
         """The vectors of those identities that are here."""
@@ -161,11 +189,18 @@ class Columns:
         first_half = np.frombuffer(b"".join(wanted), "<u8")[::2]
         stored = self.identities[:]
         likely = np.flatnonzero(np.isin(stored[:, 0], first_half))
+        rows = self._rows()[likely].tolist()
         return {
-            identity: self.vectors[number : number + 1].tobytes()
-            for number in likely.tolist()
+            identity: self.vectors[row : row + 1].tobytes()
+            for number, row in zip(likely.tolist(), rows, strict=True)
             if (identity := stored[number].tobytes()) in wanted
         }
+
+    def _rows(self) -> Array:
+        """The row of each part among the vectors."""
+        rows = np.empty(len(self.part_at), np.intp)
+        rows[self.part_at] = np.arange(len(rows))
+        return rows
 
 
 def _matrix(rows: Iterable[bytes], dtype: str, width: int) -> Array:

@@ -27,12 +27,15 @@ FRONT = (
     "display_ends",
     "states",
     "file_of",
+    "part_at",
+    "bounds",
+    "centres",
     "norms",
     "lengths",
     "terms",
     "offsets",
 )
-"""The sections that every search reads whole."""
+"""The sections that every search reads whole. The sampled vectors come next."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,7 +117,7 @@ def build_pack(
     """
     files = sorted(entries, key=lambda entry: entry.seen.path_lower)
     table = FileTable.of(files, recipe)
-    columns = Columns.of([_kept_parts(entry, recipe) for entry in files], recipe.dims)
+    columns = Columns.of([_kept_parts(entry, recipe) for entry in files], recipe.dims).clustered()
     hidden = hides or {}
     rows = [np.array(hidden[older], "<u4") for older in hidden]
     arrays = {
@@ -130,7 +133,8 @@ def build_pack(
         "parts": len(columns.file_of),
     }
     front = {name: arrays.pop(name) for name in FRONT}
-    return assembled(about, front, arrays)
+    rest = {"vectors": arrays.pop("vectors"), **arrays}
+    return assembled(about, front, rest, ahead=rest["vectors"][columns.sampled].nbytes)
 
 
 def _kept_parts(entry: Entry, recipe: Recipe) -> tuple[Part, ...]:

@@ -21,6 +21,7 @@ from memorybox.search import scoring
 from memorybox.search.columns import Columns
 from memorybox.search.model import Hit, Indexed, Recipe, Seen, workspace_of
 from memorybox.search.parallel import Parallel
+from memorybox.search.probes import probes
 from memorybox.search.snapshot import Snapshot
 from memorybox.search.vectors import Array
 
@@ -31,6 +32,9 @@ Postings = tuple[Array, Array]
 
 DEAD = -2.0
 """Below the score of any part: the tail hides this one."""
+
+UNREAD = -np.inf
+"""The cosine of a part whose vector stays where it is."""
 
 
 def rank(
@@ -53,7 +57,7 @@ def rank(
     segments = [segment for segment in _segments(snapshot, recipe, scope) if segment.alive.any()]
     scores = _lexical(segments, _held(segments, terms, parallel))
     if segments and vector is not None:
-        scores = _weighed(segments, scores, np.frombuffer(vector, "i1"), weight)
+        scores = _weighed(segments, scores, np.frombuffer(vector, "i1"), weight, parallel)
     found: list[_Found] = []
     for segment, each in zip(segments, scores, strict=True):
         found += _best_files(segment, np.where(segment.alive, each, DEAD), limit)
@@ -145,17 +149,32 @@ def _lexical(segments: Sequence[_Segment], held: Sequence[Sequence[Postings]]) -
 
 
 def _weighed(
-    segments: Sequence[_Segment], lex: Sequence[Array], vector: Array, weight: float | None
+    segments: Sequence[_Segment],
+    lex: Sequence[Array],
+    vector: Array,
+    weight: float | None,
+    parallel: Parallel | None,
 ) -> list[Array]:
-    """The score of each part of each segment."""
-    cosines = [segment.columns.cosines(vector) for segment in segments]
+    """The score of each part of each segment that is searched; below DEAD that of the others."""
+    columns = [segment.columns for segment in segments]
+    alive = [segment.alive for segment in segments]
+    cosines = [np.full(len(each), UNREAD) for each in alive]
+    for known, here in zip(cosines, columns, strict=True):
+        rows = here.sampled if here.is_apart else slice(0, len(known))
+        known[here.part_at[rows]] = here.cosines(rows, vector)
     if weight is None:
-        weight = scoring.word_weight(_alive(segments, cosines), _alive(segments, lex))
+        weight = scoring.word_weight(
+            [known[able & (known > UNREAD)] for known, able in zip(cosines, alive, strict=True)],
+            [each[able] for each, able in zip(lex, alive, strict=True)],
+        )
+    chosen = probes(columns, alive, lex, vector, weight)
+    waits = [
+        _begun(parallel, segments[at], partial(columns[at].cosines, rows, vector))
+        for at, rows in chosen
+    ]
+    for (at, rows), wait in zip(chosen, waits, strict=True):
+        cosines[at][columns[at].part_at[rows]] = wait()
     return [scoring.scores(*each, weight) for each in zip(cosines, lex, strict=True)]
-
-
-def _alive(segments: Sequence[_Segment], numbers: Sequence[Array]) -> list[Array]:
-    return [each[segment.alive] for segment, each in zip(segments, numbers, strict=True)]
 
 
 def _best_files(segment: _Segment, scores: Array, limit: int) -> Iterator[_Found]:

@@ -9,6 +9,7 @@ words count four times. docs/benchmarks.md shows what that finds.
 """
 
 from collections.abc import Sequence
+from fractions import Fraction
 from math import sqrt
 
 import numpy as np
@@ -24,11 +25,16 @@ UNIT = 1 << 20
 
 
 def word_weight(cosines: Sequence[Array], lex: Sequence[Array]) -> float:
-    """How much words count in this search. Both arguments have a number for each searched part."""
-    in_words = _spread(lex)
+    """How much words count in this search.
+
+    For each segment `lex` has a number for each searched part, and `cosines` for all of them or
+    for a sample that stands for all.
+    """
+    parts = [len(each) for each in lex]
+    in_words = _spread(lex, parts)
     if not in_words:
         return 0.0
-    return min(max(LEAST, WORDS * _spread(cosines) / in_words), MOST)
+    return min(max(LEAST, WORDS * _spread(cosines, parts) / in_words), MOST)
 
 
 def scores(cosines: Array, lex: Array, weight: float) -> Array:
@@ -36,11 +42,13 @@ def scores(cosines: Array, lex: Array, weight: float) -> Array:
     return (cosines + weight * lex) / (1 + weight)
 
 
-def _spread(numbers: Sequence[Array]) -> float:
-    count = total = squares = 0
-    for some in numbers:
-        whole = np.rint(some * UNIT).astype(np.int64)
-        count += len(whole)
-        total += int(whole.sum())
-        squares += int((whole * whole).sum())
-    return sqrt(count * squares - total * total) / count / UNIT
+def _spread(samples: Sequence[Array], sizes: Sequence[int]) -> float:
+    """That of many numbers, of which there are samples, each of a group of such a size."""
+    count, total, squares = 0, Fraction(), Fraction()
+    for sample, size in zip(samples, sizes, strict=True):
+        if len(sample):
+            whole, times = np.rint(sample * UNIT).astype(np.int64), Fraction(size, len(sample))
+            count += size
+            total += times * int(whole.sum())
+            squares += times * int((whole * whole).sum())
+    return sqrt(count * squares - total * total) / count / UNIT if count else 0.0

@@ -1,7 +1,7 @@
 """A file of named arrays that is checked on read, whole or a range at a time.
 
     0   magic "MBPK" | u32 format | u32 CRC-32 of the head | u32 length of the head
-    16  head: u32 length of the JSON | JSON | u32[…], the CRC-32 of each 64 KiB of the body
+    16  head: u32 length of the JSON | JSON | u32[…], the CRC-32 of each 16 KiB of the body
     …   body, at the next multiple of 64, as each array in it
 
 The JSON says what the file is about, its "sections": {name: [offset in the body, type, shape]},
@@ -22,9 +22,9 @@ import numpy as np
 from memorybox.errors import MemoryBoxError
 from memorybox.search.vectors import Array
 
-MAGIC, FORMAT = b"MBPK", 2
+MAGIC, FORMAT = b"MBPK", 3
 FIXED = Struct("<4sIII")
-BLOCK = 64 * 1024
+BLOCK = 16 * 1024
 FIRST = 64 * 1024
 """Bytes that are read of a file elsewhere to learn how long its head is."""
 ALIGNMENT = 64
@@ -197,9 +197,12 @@ class _Stored:
 
 
 def assembled(
-    about: Mapping[str, Any], front: Mapping[str, Array], rest: Mapping[str, Array]
+    about: Mapping[str, Any], front: Mapping[str, Array], rest: Mapping[str, Array], ahead: int
 ) -> bytes:
-    """The file of these arrays, with what else its head is to say."""
+    """The file of these arrays, with what else its head is to say.
+
+    The first bytes of the rest, `ahead` of them, are to be read with the front.
+    """
     sections: dict[str, tuple[int, list[Any], tuple[int, ...]]] = {}
     pieces: list[bytes] = []
     end = 0
@@ -209,8 +212,8 @@ def assembled(
         pieces += [bytes(start - end), array.tobytes()]
         end = start + array.nbytes
     body = b"".join(pieces)
-    after = min((sections[name][0] for name in rest), default=end)
-    places = {"sections": sections, "front": after, "size": end}
+    begun = min(sections[name][0] for name in rest)
+    places = {"sections": sections, "front": begun + ahead, "size": end}
     text = json.dumps({**about, **places}).encode()
     checks = [zlib.crc32(body[at : at + BLOCK]) for at in range(0, end, BLOCK)]
     head = len(text).to_bytes(4, "little") + text + np.array(checks, "<u4").tobytes()

@@ -42,6 +42,12 @@ def norms(matrix: Array) -> Array:
     return lengths
 
 
+def cosines(matrix: Array, lengths: Array, vector: Array) -> Array:
+    """Of each row, of which there must be one at least, with the vector. `lengths` are theirs."""
+    found: Array = products(matrix, vector) / (lengths * norms(vector[np.newaxis]))
+    return found.clip(-1.0, 1.0)  # whatever the rounding
+
+
 def products_by_numpy(matrix: Array, vector: Array) -> Array:
     """For machines without simsimd, and several times slower: numpy has no product of bytes."""
     wide = vector.astype(np.float64)

@@ -1,7 +1,7 @@
 """The packs on S3, with copies in memory and in the temporary folder of the machine.
 
 A request holds as many packs as there is memory for. Those beyond stay where they are: a search
-reads their fronts, a stretch of their vectors after another, and the postings of its words.
+reads their fronts, the postings of its words, and the vectors that may be near.
 """
 
 import secrets
