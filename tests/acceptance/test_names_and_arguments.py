@@ -342,7 +342,16 @@ def test_a_query_of_eight_thousand_bytes_is_searched_whole(box: Box) -> None:
 @pytest.mark.promise("P-057", "T-39")
 @pytest.mark.parametrize(
     ("limit", "shown"),
-    [(0, "0"), (21, "21"), (-1, "-1"), (2.5, "2.5"), ("many", "many"), (True, "true"), ("", "")],
+    [
+        (0, "0"),
+        (21, "21"),
+        (-1, "-1"),
+        (2.5, "2.5"),
+        ("many", "many"),
+        ("--3", "--3"),
+        (True, "true"),
+        ("", ""),
+    ],
 )
 def test_a_limit_out_of_range_is_refused(box: Box, limit: object, shown: str) -> None:
     assert box.refuses("search", workspace="all", query="peas", limit=limit) == (

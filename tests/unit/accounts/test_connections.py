@@ -249,6 +249,20 @@ def test_a_disconnected_account_has_no_access_any_more() -> None:
         connections.access_token(ALICE)
 
 
+def test_a_disconnected_account_is_so_although_the_last_sign_in_was_elsewhere() -> None:
+    deployment = Deployment()
+    connections = deployment.instance()
+    deployment.sign_in(connections)
+    elsewhere = deployment.instance()
+    deployment.sign_in(elsewhere)
+
+    connections.disconnect(ALICE)
+
+    assert not _linked(deployment)
+    with pytest.raises(SignInEnded):
+        elsewhere.check(ALICE)
+
+
 def test_a_refresh_that_comes_too_late_does_not_touch_a_newer_link() -> None:
     deployment = Deployment()
     old = deployment.sign_in(deployment.instance())

@@ -167,6 +167,18 @@ def test_a_text_that_the_service_refuses_is_named_and_not_sent_again() -> None:
     assert world.embedder.inputs == [T45, "anything", "anything"]
 
 
+def test_a_text_that_was_refused_is_tried_again_on_the_next_day() -> None:
+    world = World()
+    world.embedder.refused = {T45}
+    world.write("/garden/tomatoes.md", T45)
+    world.embedder.refused = set()
+
+    world.clock.sleep(timedelta(days=1).total_seconds())
+
+    assert world.found("tomatoes") == {"garden/tomatoes.md"}
+    assert world.search().unindexed == ()
+
+
 @pytest.mark.promise("L-7")
 def test_without_time_nothing_is_begun() -> None:
     world = World()

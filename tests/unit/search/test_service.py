@@ -81,12 +81,21 @@ def test_a_workspace_is_named_in_any_letter_case(name: str) -> None:
     assert world.found(QUERY, name) == {"garden/tomatoes.md", "garden/beds/plan.md"}
 
 
-@pytest.mark.parametrize(("name", "other"), [("ΟΔΟΣ", "οδος"), ("Straße", "STRASSE")])
+@pytest.mark.parametrize(("name", "other"), [("ΟΔΟΣ", "οδοσ"), ("Ärger", "ÄRGER")])
 def test_a_workspace_of_any_script_is_found_in_another_case(name: str, other: str) -> None:
     world = World()
     world.put(f"/{name}/a.md", "text")
 
     assert world.found(workspace=other) == {f"{name}/a.md"}
+
+
+@pytest.mark.promise("P-106")
+@pytest.mark.parametrize(("name", "other"), [("strasse", "straße"), ("secret", "\u017fecret")])
+def test_a_workspace_that_dropbox_keeps_apart_is_not_searched(name: str, other: str) -> None:
+    world = World()
+    world.put(f"/{name}/a.md", "text")
+
+    assert world.search(workspace=other) == SearchResult((), (), 0, False)
 
 
 def test_of_two_workspaces_alike_the_one_that_was_named_is_searched() -> None:

@@ -109,10 +109,12 @@ class Connections:
             self.accounts.unlink(held.account, at=self.clock.now())
 
     def disconnect(self, account_id: AccountId) -> None:
-        """End our access to this Dropbox. The files in it stay."""
-        with suppress(SignInEnded):
-            self.dropbox.revoke(self.access_token(account_id))
-        self.ended(account_id)
+        """End our access to this Dropbox, however lately it was given. The files in it stay."""
+        while (account := self.accounts.get(account_id)) and account.is_linked:
+            self._held.pop(account_id, None)  # perhaps of an earlier sign-in than the last
+            with suppress(SignInEnded):
+                self.dropbox.revoke(self.access_token(account_id))
+            self.ended(account_id)
 
     def _current(self, account_id: AccountId, refused: str | None = None) -> _Held:
         held = self._held.get(account_id)

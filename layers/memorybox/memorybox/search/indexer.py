@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, timedelta
 from functools import partial
 
 from memorybox.deadline import Deadline
@@ -72,6 +73,9 @@ class Indexer:
     def is_late(self) -> bool:
         return self.deadline.earlier(LAST_START).has_passed
 
+    def _today(self) -> date:
+        return self.deadline.clock.now().date()
+
     def index_now(self, stored: StoredFile) -> IndexOutcome:
         """Index a file that was just written. Whatever goes wrong is only an outcome.
 
@@ -132,7 +136,7 @@ class Indexer:
                 continue
             spending = paid.spending
             for work in bundle.works:
-                settled, outcome = _verdict(work.draft, paid, vectors)
+                settled, outcome = _verdict(work.draft, paid, vectors, self._today())
                 keeping.append(self.parallel.start(partial(keep, work, settled, outcome, spending)))
                 spending = None  # settled with the first of them
         outcomes = [wait() for wait in keeping]
@@ -174,7 +178,7 @@ class Indexer:
 
 
 def _verdict(
-    draft: Draft, paid: _Paid, vectors: Mapping[bytes, bytes]
+    draft: Draft, paid: _Paid, vectors: Mapping[bytes, bytes], today: date
 ) -> tuple[Settled | None, IndexOutcome]:
     """What is to be stored for a file, and what that means."""
     indexed = draft.indexed(vectors)
@@ -186,7 +190,9 @@ def _verdict(
         is_everybodys = isinstance(paid.refusal, DeploymentBudgetSpent)
         return skipped, DeploymentSpent(until) if is_everybodys else OverBudget(until)
     if paid.embedded.halt is Halt.REFUSED:
-        return Skipped(draft.rev, draft.content_hash, SkipReason.REFUSED), TextNotTaken()
+        tomorrow = today + timedelta(days=1)  # not the text may be to blame, but the service
+        skipped = Skipped(draft.rev, draft.content_hash, SkipReason.REFUSED, tomorrow)
+        return skipped, TextNotTaken()
     outcome = ServiceSilent() if paid.embedded.halt is Halt.SILENT else NoTime()
     has_more = any(part.identity in paid.embedded.vectors for part in draft.parts)
     return indexed if has_more else None, outcome

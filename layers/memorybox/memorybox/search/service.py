@@ -124,7 +124,7 @@ class Search:
         if vector is None and not hits and pending:
             raise EmbeddingSilent
         if vector is None:
-            hits = [hit for hit in hits if hit.score > 0]  # the others have no word in common
+            hits = [hit for hit in hits if hit.score > 0] or hits  # with a word in common, if any
         skipped = snapshot.skipped(drafter.recipe, today, scope)
         named = names([*(hit.seen for hit in hits), *(seen for seen, _ in skipped)])
         unindexed = (
@@ -149,5 +149,10 @@ def _scope(state: IndexState, workspace: str | None) -> str | None:
         return None
     name = unicodedata.normalize("NFC", workspace)
     keys = {entry.workspace for entry in state.tail.values()} | state.packs.keys()
-    alike = [key for key in keys if key.casefold() == name.casefold()]
+    alike = [key for key in keys if _lowered(key) == _lowered(name)]
     return min(alike, key=lambda key: (key != name.lower(), key), default=name.lower())
+
+
+def _lowered(name: str) -> str:
+    """Letter by letter: ß stays one, and a sigma that ends a word is like any other."""
+    return "".join(map(str.lower, name))

@@ -155,7 +155,7 @@ def _integer(value: object) -> int | None:
             return value
         case float() if value.is_integer():
             return int(value)
-        case str() if value.strip().lstrip("-").isdecimal() and value.isascii():
+        case str() if value.strip().removeprefix("-").isdecimal() and value.isascii():
             return int(value) if len(value) < LONGEST else None
         case _:
             return None
