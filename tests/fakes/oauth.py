@@ -10,6 +10,9 @@ from memorybox.errors import Unavailable
 from memorybox.oauth.documents import DocumentUnavailable, FetchedDocument
 from memorybox.oauth.model import AuthorizationCode, Client, Grant, Transaction, Visit
 
+LONGEST_KEY = 2_048
+"""Bytes of a partition key in DynamoDB."""
+
 
 def _no_step() -> None:
     """Nothing waits for a turn."""
@@ -76,6 +79,8 @@ class InMemoryCodeStore:
 
 
 class InMemoryGrantStore:
+    """Breaks on an id that is too long for a key, as a table does."""
+
     def __init__(self, step: Callable[[], None] = _no_step) -> None:
         self.records: dict[str, Grant] = {}
         self._ended: set[str] = set()
@@ -84,6 +89,8 @@ class InMemoryGrantStore:
 
     def get(self, grant_id: str) -> Grant | None:
         self._step()
+        if len(grant_id.encode()) > LONGEST_KEY:
+            raise ValueError("the key is too long")
         return self.records.get(grant_id)
 
     def add(self, grant: Grant) -> bool:

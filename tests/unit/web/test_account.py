@@ -173,6 +173,24 @@ def test_a_client_of_somebody_else_is_not_found() -> None:
     assert site.mcp(token).status == 200
 
 
+@pytest.mark.parametrize("change", ["disconnect", "limit"])
+@pytest.mark.parametrize("client", ["", "x" * 3_500, "é" * 2_000, "\0\n\u202e", "0" * 24 + "\n"])
+def test_a_client_that_no_id_can_name_has_ended_already(client: str, change: str) -> None:
+    site = Site()
+    connected(site)
+    before = dict(site.grants.records)
+    alice = Visitor(site)
+    token = field_of("token", alice.sign_in_here())
+
+    answer = alice.post("/account/clients", token=token, client=client, change=change)
+    unknown = alice.post("/account/clients", token=token, client="0" * 24, change=change)
+
+    assert answer.status == 400
+    assert "This connection has ended already." in text_of(answer)
+    assert (answer.status, answer.body) == (unknown.status, unknown.body)
+    assert site.grants.records == before
+
+
 @pytest.mark.requirement("D5")
 def test_who_deletes_their_data_gets_a_receipt_and_nothing_is_left() -> None:
     site = Site()

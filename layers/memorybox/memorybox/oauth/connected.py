@@ -10,7 +10,7 @@ from memorybox.errors import Refused, Unavailable
 from memorybox.oauth import grants
 from memorybox.oauth.clients import Clients
 from memorybox.oauth.model import READ, WRITE, Grant
-from memorybox.oauth.opaque import Random, new_id
+from memorybox.oauth.opaque import Random, is_id, new_id
 from memorybox.oauth.store import GrantStore
 
 _MAX_TRIES = 8
@@ -68,7 +68,7 @@ class ConnectedClients:
         raise Unavailable("Too many changes of one grant at once.")
 
     def _own(self, account: AccountId, grant_id: str) -> Grant:
-        grant = self.grants.get(grant_id)
+        grant = self.grants.get(grant_id) if is_id(grant_id) else None
         if grant is None or grant.account_id != account:
             raise Refused("This connection has ended already.")
         return grant

@@ -3,12 +3,15 @@
 import base64
 import hashlib
 import hmac
+import re
 from collections.abc import Callable
 
 Random = Callable[[int], bytes]
 """So many bytes that nobody can guess."""
 
 SECRET_LENGTH = 43
+
+_ID = re.compile(r"[0-9a-f]{24}")
 
 
 def new_secret(random: Random) -> str:
@@ -19,6 +22,11 @@ def new_secret(random: Random) -> str:
 def new_id(random: Random) -> str:
     """A name for something, not a secret: 24 hex characters."""
     return random(12).hex()
+
+
+def is_id(text: str) -> bool:
+    """Whether `new_id` may have made it. No store is asked for anything else."""
+    return _ID.fullmatch(text) is not None
 
 
 def digest(secret: str) -> str:
