@@ -1,6 +1,7 @@
 """A person's own pages."""
 
 import re
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from html import unescape
 
@@ -9,6 +10,7 @@ import pytest
 from memorybox.accounts.model import AccountId
 from memorybox.accounts.ports import Removed
 from memorybox.files.journal import Written
+from memorybox.quoting import visible
 from memorybox.search.model import SkipReason
 from memorybox.search.overview import Overview, WorkspaceState
 from memorybox.search.results import Unindexed
@@ -88,6 +90,36 @@ def test_the_page_says_who_wrote_what_lately_and_leads_to_each_note_and_its_vers
         "https://www.dropbox.com/home/Apps/My%20Box/Garden?preview=%3Cb%3E.md",
         "https://www.dropbox.com/history/Apps/My%20Box/Garden/%3Cb%3E.md",
     ]
+
+
+def test_no_name_on_the_page_can_hide_characters_or_turn_the_text_beside_it() -> None:
+    site = Site()
+    site.sign_in(str(site.register(client_name="\u05d0\u202eedualC")["client_id"]))
+    [grant] = site.grants.records.values()
+    site.grants.records[grant.id] = replace(grant, workspaces=("gar\u200dden", "\u05d1"))
+    site.overview = Overview(
+        workspaces=(WorkspaceState("gar\u200dden", 1, 0, NOON),),
+        unindexed=(Unindexed("gar\u200dden", "\u202edm.gib", SkipReason.TOO_LARGE, None),),
+        waiting=0,
+        is_current=True,
+    )
+    site.written = (
+        Written("/gar\u200dden/\u202edm.exe.md", "1", grant.client_id, is_new=True, at=NOON),
+    )
+
+    page = Visitor(site).sign_in_here()
+
+    assert re.findall(r"<bdi>(.*?)</bdi>", page.body) == [
+        "Alice",
+        r"gar\u200dden",
+        r"gar\u200dden/\u202edm.gib",
+        "\u05d0edualC",
+        "may read and write in gar\\u200dden, \u05d1",
+        r"gar\u200dden/\u202edm.exe.md",
+        "\u05d0edualC",
+    ]
+    assert r'aria-label="Versions of gar\u200dden/\u202edm.exe.md"' in page.body
+    assert visible(page.body.replace("\n", "")) == page.body.replace("\n", "")
 
 
 def test_no_more_than_twenty_writes_are_shown() -> None:

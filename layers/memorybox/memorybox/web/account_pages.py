@@ -10,6 +10,7 @@ from starlette.responses import Response
 from memorybox.files.journal import Written
 from memorybox.oauth.connected import ConnectedClient
 from memorybox.oauth.deletion import Receipt
+from memorybox.quoting import visible
 from memorybox.search.budget import Month, next_month
 from memorybox.search.model import SkipReason
 from memorybox.search.results import Unindexed
@@ -58,7 +59,7 @@ def account_page(
     """`names` are those of the clients that wrote, by id; `folder` is the app folder at Dropbox."""
     content = render(
         "account",
-        name=name or "a Dropbox user",
+        name=visible(name) or "a Dropbox user",
         token=token,
         freshness=_freshness(overview),
         workspaces=_workspaces(overview),
@@ -110,7 +111,7 @@ def _workspaces(overview: "Overview") -> Markup:
 def _workspace(state: "WorkspaceState") -> Markup:
     return render(
         "account_workspace",
-        name=state.name,
+        name=visible(state.name),
         notes=f"{state.notes:,}",
         searchable=f"{state.searchable:,}",
         changed=_day(state.changed_at),
@@ -122,7 +123,9 @@ def _unindexed(files: Sequence[Unindexed]) -> Markup:
         return Markup("")
     rows = [
         render(
-            "account_unindexed_row", path=f"{file.workspace}/{file.path}", why=_REASONS[file.reason]
+            "account_unindexed_row",
+            path=visible(f"{file.workspace}/{file.path}"),
+            why=_REASONS[file.reason],
         )
         for file in files[:MOST_NAMED]
     ]
@@ -153,15 +156,16 @@ def _clients(clients: Sequence[ConnectedClient], token: str) -> Markup:
 
 
 def _client(client: ConnectedClient, token: str) -> Markup:
+    name = visible(client.name)
     return render(
         "account_client",
-        name=client.name,
+        name=name,
         may=_may(client),
         since=_day(client.since),
         renewed=_day(client.renewed_at),
         token=token,
         id=client.grant_id,
-        limit=render("account_limit", name=client.name) if client.may_write else Markup(""),
+        limit=render("account_limit", name=name) if client.may_write else Markup(""),
     )
 
 
@@ -173,9 +177,9 @@ def _written(written: Sequence[Written], names: Mapping[str, str], folder: str) 
             "account_written_row",
             note=note_url(folder, one.path_display),
             versions=versions_url(folder, one.path_display),
-            path=one.path_display[1:],
+            path=visible(one.path_display[1:]),
             made="made" if one.is_new else "changed",
-            client=names[one.client_id],
+            client=visible(names[one.client_id]),
             at=f"{_day(one.at)}, {one.at:%H:%M}",
         )
         for one in written
@@ -185,7 +189,7 @@ def _written(written: Sequence[Written], names: Mapping[str, str], folder: str) 
 
 def _may(client: ConnectedClient) -> str:
     may = "may read and write" if client.may_write else "may only read"
-    return f"{may} in {', '.join(client.workspaces)}" if client.workspaces else may
+    return f"{may} in {', '.join(map(visible, client.workspaces))}" if client.workspaces else may
 
 
 def _counted(count: int, what: str) -> str:
