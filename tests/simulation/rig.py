@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, replace
-from itertools import count
 from multiprocessing import get_context
 
 from tests.simulation.history import carry_out
@@ -94,27 +93,32 @@ class Result:
 
 
 def run(
-    first: int, is_enough: Callable[[int, float], bool], processes: int = os.cpu_count() or 1
+    first: int,
+    is_enough: Callable[[int, float], bool],
+    parts: Parts = PRODUCT,
+    processes: int = os.cpu_count() or 1,
 ) -> Result:
-    """Try histories from a seed on until there are enough of them, or one fails."""
-    start, chunks, done = time.monotonic(), count(first, CHUNK), 0
+    """Try histories from a seed on until enough of them are begun, or one fails.
+
+    What is found is what one process would find: every lower seed was tried, and did not fail.
+    """
+    start, begun = time.monotonic(), 0
+    under_way: set[Future[int | None]] = set()
+    failed: list[int] = []
+
+    def goes_on() -> bool:
+        return not failed and not is_enough(begun, time.monotonic() - start)
+
     with ProcessPoolExecutor(processes, get_context("spawn"), _begin) as pool:
-
-        def begin() -> "Future[int | None]":
-            at = next(chunks)
-            return pool.submit(try_seeds, range(at, at + CHUNK))
-
-        under_way = {begin() for _ in range(2 * processes)}
-        while under_way:
+        while goes_on() or under_way:
+            while len(under_way) < 2 * processes and goes_on():
+                seeds = range(first + begun, first + begun + CHUNK)
+                under_way.add(pool.submit(try_seeds, seeds, parts))
+                begun += CHUNK
             ended, under_way = wait(under_way, return_when=FIRST_COMPLETED)
-            for chunk in ended:
-                done += CHUNK
-                if (seed := chunk.result()) is not None:
-                    pool.shutdown(cancel_futures=True)
-                    return Result(done, time.monotonic() - start, shrunk(draw(seed)))
-                if not is_enough(done + CHUNK * len(under_way), time.monotonic() - start):
-                    under_way.add(begin())
-    return Result(done, time.monotonic() - start, None)
+            failed += [seed for chunk in ended if (seed := chunk.result()) is not None]
+    seconds = time.monotonic() - start
+    return Result(begun, seconds, shrunk(draw(min(failed)), parts) if failed else None)
 
 
 def _begin() -> None:
