@@ -203,7 +203,7 @@ class TwoPeople(RuleBasedStateMachine):
 
         page = person.page()
 
-        names = re.findall(r'class="name">([^<]*)<', page.body)
+        names = re.findall(r'class="name"><bdi>([^<]*)<', page.body)
         limits = page.body.count('value="limit"')
         assert sorted(names) == sorted(one.name for one in person.connected)
         assert limits == sum(one.may_write for one in person.connected)
@@ -217,7 +217,7 @@ class TwoPeople(RuleBasedStateMachine):
         page = person.page()
         if not person.connected:
             return
-        [name, *_] = re.findall(r'class="name">([^<]*)<', page.body)
+        [name, *_] = re.findall(r'class="name"><bdi>([^<]*)<', page.body)
 
         answer = person.browser.change(change, page)
 
