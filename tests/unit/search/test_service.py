@@ -24,11 +24,11 @@ class CountingStore(InMemoryFileStore):
     error: Exception | None = None
     locked = ""
 
-    def changes(self, cursor: Cursor | None) -> ChangePage:
+    def changes(self, cursor: Cursor | None, location: str = "") -> ChangePage:
         self.calls += 1
         if self.error:
             raise self.error
-        return super().changes(cursor)
+        return super().changes(cursor, location)
 
     def read(self, ref: FileRef, at_most: int) -> StoredFile:
         self.calls += 1
@@ -620,5 +620,5 @@ def test_damage_that_is_met_while_a_workspace_is_searched_is_made_good() -> None
     world.packs.objects[key] = data[:-1] + bytes([data[-1] ^ 1])
 
     assert world.search("7 tomatoes") == expected
-    assert world.index.load().packs == {}
+    assert world.index.load().packs["garden"].packs == ()
     assert world.indexed() == world.folder()

@@ -1,5 +1,6 @@
 """What the index knows of a file: as Dropbox last showed it, and as it was last indexed."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
@@ -207,3 +208,11 @@ class Hit:
 def workspace_of(path_lower: str) -> str:
     """The first component: `/garden/beds/plan.md` and `/garden` are of `garden`."""
     return path_lower.split("/", 2)[1]
+
+
+def folders_of(path_lower: str) -> Iterator[str]:
+    """The paths of the folders above it."""
+    end = path_lower.rfind("/")
+    while end > 0:
+        yield path_lower[:end]
+        end = path_lower.rfind("/", 0, end)

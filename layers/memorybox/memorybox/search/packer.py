@@ -11,7 +11,7 @@ index: an object that nobody names, or entries that say what the pack says too.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from types import MappingProxyType
@@ -27,6 +27,7 @@ from memorybox.search.model import (
     Seen,
     Settled,
     TailEntry,
+    folders_of,
 )
 from memorybox.search.pack import build_pack
 from memorybox.search.recorder import Shelved
@@ -106,7 +107,7 @@ class Packer:
         new: dict[str, list[Seen]] = {}
         for sighting in sightings:
             if isinstance(sighting, Seen) and sighting.path_lower not in told:
-                is_plain = hiding.isdisjoint(_folders_of(sighting.path_lower))
+                is_plain = hiding.isdisjoint(folders_of(sighting.path_lower))
                 if is_plain:
                     new.setdefault(sighting.workspace, []).append(sighting)
         most = sorted(new, key=lambda workspace: -len(new[workspace]))[:SHELVES]
@@ -179,14 +180,6 @@ class Packer:
 
     def _today(self) -> date:
         return self.clock.now().date()
-
-
-def _folders_of(path_lower: str) -> Iterator[str]:
-    """The paths of the folders above it."""
-    end = path_lower.rfind("/")
-    while end > 0:
-        yield path_lower[:end]
-        end = path_lower.rfind("/", 0, end)
 
 
 def _share(live: Array) -> float:

@@ -36,8 +36,8 @@ class IndexRun:
             try:
                 return self._work(paths)
             except PackLost as lost:
-                self.catalog.discard(lost)
-                paths = None  # the files of the lost pack are found by a listing
+                if not self._heal(lost):
+                    return False
 
     def _work(self, paths: Sequence[str] | None) -> bool:
         is_complete = True
@@ -51,6 +51,10 @@ class IndexRun:
             return is_complete
         with self.leases.indexer(self.deadline.capped(TURN)) as is_ours:
             return is_ours and self._index(frozenset(paths or ())) and is_complete
+
+    def _heal(self, lost: PackLost) -> bool:
+        with self.leases.indexer(self.deadline.capped(TURN)) as is_ours:
+            return is_ours and self.catalog.heal(lost, self.deadline.earlier(LAST_START))
 
     def _index(self, first: Collection[str]) -> bool:
         view = self.catalog.load()

@@ -59,15 +59,23 @@ class Search:
         listing of Dropbox raises: an old state never passes for the present one.
         """
         vector = self._start_embedding(query)
+        lost = set[str]()
         try:
             while True:
                 try:
-                    view = self._up_to_date(workspace)
+                    view = self.catalog.load(lost=lost) if lost else self._up_to_date(workspace)
                     return self._answer(view, workspace, query, vector(), limit)
-                except PackLost as lost:
-                    self.catalog.discard(lost)
+                except PackLost as loss:
+                    if not self._heal(loss):
+                        lost.add(loss.key)
         finally:
             vector()  # has settled what it spent
+
+    def _heal(self, loss: PackLost) -> bool:
+        """Whether the index can do without the pack. One does the work, who comes later waits."""
+        start_until = self.deadline.earlier(LAST_START)
+        with self.leases.indexer(start_until) as is_ours:
+            return is_ours and self.catalog.heal(loss, start_until)
 
     def _start_embedding(self, query: str) -> Callable[[], bytes | None]:
         try:
