@@ -6,6 +6,9 @@ from datetime import date, datetime
 from enum import StrEnum
 from typing import Self
 
+NO_REV = ""
+"""The rev of what is kept for its vectors only: it is that of no file."""
+
 
 @dataclass(frozen=True, slots=True)
 class Words:
@@ -88,9 +91,16 @@ class Skipped:
     content_hash: str
     reason: SkipReason
     until: date | None = None
+    kept: Indexed | None = None
+    """Parts of it, under NO_REV, that have their vectors already and need not be paid again."""
 
 
 Settled = Indexed | Skipped
+
+
+def parts_in(settled: Settled | None) -> Indexed | None:
+    """The parts that a result holds, be it for their vectors only."""
+    return settled.kept if isinstance(settled, Skipped) else settled
 
 
 @dataclass(frozen=True, slots=True)

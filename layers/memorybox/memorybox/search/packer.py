@@ -20,7 +20,6 @@ from memorybox.clock import Clock
 from memorybox.search.catalog import View
 from memorybox.search.model import (
     Entry,
-    Indexed,
     PackPointer,
     PackRef,
     Recipe,
@@ -28,6 +27,7 @@ from memorybox.search.model import (
     Settled,
     TailEntry,
     folders_of,
+    parts_in,
 )
 from memorybox.search.pack import build_pack
 from memorybox.search.recorder import Shelved
@@ -188,8 +188,5 @@ def _share(live: Array) -> float:
 
 
 def _size(entry: TailEntry) -> int:
-    match entry.settled:
-        case Indexed(parts=parts):
-            return sum(len(part.vector) + len(part.words.to_bytes()) for part in parts)
-        case _:
-            return 0
+    held = parts_in(entry.settled)
+    return sum(len(p.vector) + len(p.words.to_bytes()) for p in held.parts) if held else 0
