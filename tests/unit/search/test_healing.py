@@ -8,6 +8,7 @@ import pytest
 from memorybox.deadline import Deadline
 from memorybox.files.errors import DropboxSilent
 from memorybox.files.model import ChangePage, Cursor
+from memorybox.search.errors import EmbeddingSilent
 from memorybox.search.overview import overview
 from memorybox.search.results import SearchResult
 from tests.fakes.files import InMemoryFileStore
@@ -238,6 +239,19 @@ def test_while_another_run_heals_a_search_leaves_out_what_the_lost_pack_may_have
     assert names == {f"{name}.md" for name in found}
     assert "work" in {hit.workspace for hit in result.hits}
     assert result.pending == 1
+
+
+@pytest.mark.promise("T-41")
+def test_where_only_a_lost_pack_has_words_nothing_was_searched_while_the_service_is_silent() -> (
+    None
+):
+    world = a_box()
+    lose(world, 2)
+    world.embedder.is_silent = True
+    other = InMemoryLeases(world.leases, Deadline.after(100, world.clock))
+
+    with other.indexer(Deadline.after(1, world.clock)), pytest.raises(EmbeddingSilent):
+        world.search(QUERY, "garden")
 
 
 def test_a_search_elsewhere_neither_heals_nor_waits() -> None:

@@ -129,6 +129,8 @@ class Search:
             parallel=self.parallel,
         )
         pending = len(snapshot.due(drafter.recipe, today, scope))
+        if not view.is_complete:
+            pending = max(pending, 1)
         if vector is None and not hits and pending:
             raise EmbeddingSilent
         if vector is None:
@@ -142,7 +144,7 @@ class Search:
         return SearchResult(
             hits=tuple(FoundFile(*named[hit.seen.path_lower], hit.score) for hit in hits),
             unindexed=tuple(sorted(unindexed, key=lambda file: (file.workspace, file.path))),
-            pending=pending if view.is_complete else max(pending, 1),
+            pending=pending,
             is_by_words_alone=vector is None,
         )
 
