@@ -8,9 +8,12 @@ import pytest
 from memorybox.deadline import Deadline
 from memorybox.files.errors import DropboxSilent
 from memorybox.files.model import ChangePage, Cursor
+from memorybox.search.embedding import LAST_START
 from memorybox.search.errors import EmbeddingSilent
+from memorybox.search.healing import heal
 from memorybox.search.overview import overview
 from memorybox.search.results import SearchResult
+from memorybox.search.sections import PackDamaged, PackLost
 from tests.fakes.files import InMemoryFileStore
 from tests.fakes.leases import InMemoryLeases
 from tests.unit.search.world import Crash, World
@@ -155,9 +158,8 @@ def honest(world: World, result: SearchResult) -> bool:
 
 
 def broken() -> World:
-    """The box without the pack that tells the most, whose files are recorded one by one."""
+    """The box without the pack that tells the most."""
     world = a_box()
-    world.at_once = 1
     lose(world, 1)
     return world
 
@@ -198,6 +200,27 @@ def test_when_time_runs_out_at_any_step_of_healing_the_answer_says_so_and_the_ne
 
 def _honestly(world: World, step: int) -> None:
     assert honest(world, world.search(QUERY)), step
+
+
+def test_what_is_recorded_when_time_runs_out_is_not_recorded_again() -> None:
+    def attempt(world: World, lost: PackLost) -> bool:
+        request = world.request()
+        return heal(request.catalog, lost, request.deadline.earlier(LAST_START), at_once=1)
+
+    once = broken()
+    lost = PackDamaged("it is gone", packs(once)[1])
+    total = once.steps_of(lambda: attempt(once, lost))
+    outcomes = set[bool]()
+    for step in range(total):
+        world = broken()
+        world.interrupt_at(step, lambda world=world: world.clock.sleep(20))  # type: ignore[misc]
+
+        outcomes.add(attempt(world, lost))
+        world.on_step = lambda: None
+
+        assert attempt(world, lost)
+        assert world.index.load().cursor.version == once.index.load().cursor.version, step
+    assert outcomes == {True, False}
 
 
 @pytest.mark.promise("P-208")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from memorybox.deadline import Deadline
 from memorybox.files.model import FileEntry, StoredFile
 from memorybox.search.bulk import MANY, Bulk
-from memorybox.search.catalog import AT_ONCE, Catalog
+from memorybox.search.catalog import Catalog
 from memorybox.search.catchup import CatchUp
 from memorybox.search.drafts import Drafter
 from memorybox.search.indexer import Indexer
@@ -67,7 +67,7 @@ class World:
         self.many = MANY
         self.splitting = SPLITTING_VERSION
         self.small, self.full = LARGE, FULL
-        self.at_once, self.within_reach = AT_ONCE, WITHIN_REACH
+        self.within_reach = WITHIN_REACH
         self._requests = 0
 
     @property
@@ -88,7 +88,7 @@ class World:
             small=self.small,
             full=self.full,
         )
-        catalog = Catalog(self.index, self.packs, recorder, packer.shelve, self.at_once)
+        catalog = Catalog(self.index, self.packs, recorder, packer.shelve)
         parallel = OneAfterAnother()
         indexer = Indexer(
             index=self.index,

@@ -18,7 +18,6 @@ from memorybox.deadline import Deadline
 from memorybox.search.model import PackPointer
 from memorybox.search.pack import Pack
 from memorybox.search.recorder import Recorder, Shelved
-from memorybox.search.sections import PackLost
 from memorybox.search.snapshot import Snapshot
 from memorybox.search.store import (
     CursorMoved,
@@ -27,9 +26,6 @@ from memorybox.search.store import (
     PackStore,
     Sighting,
 )
-
-AT_ONCE = 500
-"""Files of a lost pack that are recorded between two looks at the time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +48,6 @@ class Catalog:
     shelve: Callable[[View, Sequence[Sighting]], Shelved] | None = None
     """Puts new files, if there are many, into packs."""
 
-    at_once: int = AT_ONCE
-
     def load(self, scope: str | None = None, lost: Collection[str] = ()) -> View:
         """What is recorded, whatever happened in Dropbox since, with the packs of the scope.
 
@@ -62,7 +56,7 @@ class Catalog:
         """
         state = self.index.load()
         pointers = [at for workspace, at in state.packs.items() if scope in (None, workspace)]
-        return self._view(state, [_trusted(pointer, lost) for pointer in pointers])
+        return self.view(state, [_trusted(pointer, lost) for pointer in pointers])
 
     def catch_up(self, deadline: Deadline) -> View:
         """Record what changed in Dropbox, until `deadline`, and load. One load if nothing did.
@@ -84,57 +78,8 @@ class Catalog:
                 if view.state.cursor == at:
                     return replace(view, is_complete=reading.is_complete)
 
-    def heal(self, lost: PackLost, deadline: Deadline) -> bool:
-        """Let go of a pack, once the files that it alone may have told of are recorded.
-
-        Its workspace is listed; what the tail and the other packs know as it is now is left as it
-        is. False if there was no time: what is recorded by then is not recorded once more.
-        """
-        keys = {lost.key}
-        while not deadline.has_passed:
-            try:
-                with suppress(CursorMoved):
-                    return self._let_go(keys, deadline)
-            except PackLost as another:
-                keys.add(another.key)
-        return False
-
-    def _let_go(self, keys: Collection[str], deadline: Deadline) -> bool:
-        state = self.index.load()
-        for pointer in state.packs.values():
-            kept = tuple(ref for ref in pointer.packs if ref.key not in keys)
-            if kept == pointer.packs:
-                continue
-            view = self._within(state, replace(pointer, packs=kept))
-            news = self.recorder.relist(pointer.workspace, view.snapshot, deadline)
-            if news is not None:
-                return self._go_on_without(view, pointer.workspace, news, deadline)
-            if deadline.has_passed:
-                return False
-            self.index.discard(pointer, seen_at=state.cursor)
-        return True
-
-    def _go_on_without(
-        self, view: View, workspace: str, news: Sequence[Sighting], deadline: Deadline
-    ) -> bool:
-        """Record what is new, and in the last step the pointer of the view as the current one."""
-        pointer, at = view.state.packs[workspace], view.state.cursor
-        shelved = self.shelve(view, news) if self.shelve else Shelved((), news)
-        for start in range(0, len(shelved.rest), self.at_once):
-            if deadline.has_passed:
-                return False
-            at = self.index.record(shelved.rest[start : start + self.at_once], seen_at=at)
-        packs = shelved.packs or [replace(pointer, generation=pointer.generation + 1)]
-        self.index.record((), seen_at=at, packs=packs)
-        return True
-
-    def _within(self, state: IndexState, pointer: PackPointer) -> View:
-        """What is known of one workspace."""
-        workspace = pointer.workspace
-        tail = {path: at for path, at in state.tail.items() if at.workspace == workspace}
-        return self._view(replace(state, tail=tail, packs={workspace: pointer}), [pointer])
-
-    def _view(self, state: IndexState, pointers: Iterable[PackPointer]) -> View:
+    def view(self, state: IndexState, pointers: Iterable[PackPointer]) -> View:
+        """What a state says, with these packs."""
         packs = _PacksOnDemand(self.packs, {at.workspace: at for at in pointers})
         return View(state, Snapshot(state.tail, packs), is_complete=False)
 

@@ -8,6 +8,7 @@ from memorybox.clock import Clock
 from memorybox.deadline import Deadline
 from memorybox.errors import Unavailable
 from memorybox.search.catalog import Catalog, View
+from memorybox.search.healing import heal
 from memorybox.search.model import Recipe
 from memorybox.search.names import names
 from memorybox.search.results import Unindexed
@@ -56,7 +57,7 @@ def _viewed(catalog: Catalog, deadline: Deadline) -> View:
 
 def _is_healed(catalog: Catalog, lost: PackLost, deadline: Deadline) -> bool:
     try:
-        return catalog.heal(lost, deadline)
+        return heal(catalog, lost, deadline)
     except Unavailable:
         return False
 

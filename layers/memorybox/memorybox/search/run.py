@@ -7,6 +7,7 @@ from memorybox.deadline import Deadline
 from memorybox.search.catalog import Catalog
 from memorybox.search.catchup import CatchUp
 from memorybox.search.embedding import LAST_START
+from memorybox.search.healing import heal
 from memorybox.search.packer import Packer
 from memorybox.search.sections import PackLost
 from memorybox.search.store import IndexLeases
@@ -54,7 +55,7 @@ class IndexRun:
 
     def _heal(self, lost: PackLost) -> bool:
         with self.leases.indexer(self.deadline.capped(TURN)) as is_ours:
-            return is_ours and self.catalog.heal(lost, self.deadline.earlier(LAST_START))
+            return is_ours and heal(self.catalog, lost, self.deadline.earlier(LAST_START))
 
     def _index(self, first: Collection[str]) -> bool:
         view = self.catalog.load()

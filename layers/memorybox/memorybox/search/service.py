@@ -20,6 +20,7 @@ from memorybox.search.catchup import CatchUp
 from memorybox.search.embedder import Embedder
 from memorybox.search.embedding import LAST_START, embed, tokens_at_most
 from memorybox.search.errors import DeploymentOverBudget, EmbeddingSilent, QueryOverBudget
+from memorybox.search.healing import heal
 from memorybox.search.names import names
 from memorybox.search.parallel import Parallel
 from memorybox.search.ranking import rank
@@ -75,7 +76,7 @@ class Search:
         """Whether the index can do without the pack. One does the work, who comes later waits."""
         start_until = self.deadline.earlier(LAST_START)
         with self.leases.indexer(start_until) as is_ours:
-            return is_ours and self.catalog.heal(loss, start_until)
+            return is_ours and heal(self.catalog, loss, start_until)
 
     def _start_embedding(self, query: str) -> Callable[[], bytes | None]:
         try:
