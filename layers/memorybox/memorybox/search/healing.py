@@ -63,10 +63,11 @@ def _recorded(
     catalog: Catalog, view: View, shelved: Shelved, deadline: Deadline, at_once: int
 ) -> bool:
     at, rest = view.state.cursor, shelved.rest
-    for start in range(0, len(rest), at_once):
-        if deadline.has_passed:
+    while len(rest) > at_once:
+        at = catalog.index.record(rest[:at_once], seen_at=at)
+        rest = rest[at_once:]
+        if deadline.has_passed:  # only now: each call comes further, however slow the listing was
             return False
-        at = catalog.index.record(rest[start : start + at_once], seen_at=at)
     left = [replace(one, generation=one.generation + 1) for one in view.state.packs.values()]
-    catalog.index.record((), seen_at=at, packs=shelved.packs or left)
+    catalog.index.record(rest, seen_at=at, packs=shelved.packs or left)
     return True
