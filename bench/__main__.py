@@ -18,6 +18,7 @@ MEASUREMENTS: Mapping[str, Sequence[str]] = {
     "costs": ["bench.costs"],
     "speed": ["bench.speed"],
     "first_index": ["bench.first_index"],
+    "healing": ["bench.healing"],
 }
 SLOWLY = ("locomo", "locomo-all", "obsidian-en", "obsidian-ja", "obsidian-zh")
 ON_SETS: Mapping[str, Sequence[str]] = {

@@ -198,7 +198,7 @@ def search_all(
     boto3.DEFAULT_SESSION = session
     process, calls = Process(os.environ), Calls(session)
     person = AccountId(account)
-    _sign_in(process, person, tokens)
+    sign_in(process, person, tokens)
     process.embedder.embed(["loaded now"], Deadline.after(CALL_SECONDS, process.clock))
     calls.forget()
     before, seconds, is_pending = process_time(), list[float](), True
@@ -220,7 +220,8 @@ def search_all(
     )
 
 
-def _sign_in(process: Process, person: AccountId, tokens: tuple[str, str | None]) -> None:
+def sign_in(process: Process, person: AccountId, tokens: tuple[str, str | None]) -> None:
+    """Link the account with tokens that Dropbox gave."""
     access, refresh = tokens
     seal = partial(process.connections.vault.seal, account_id=person)
     soon = process.clock.now() + timedelta(hours=4)

@@ -1,6 +1,7 @@
 """search: what it finds, what it indexes before, and what it says of the rest."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from math import sqrt
@@ -9,6 +10,7 @@ import pytest
 
 from local.dropbox.faults import Effect, Fault
 from local.dropbox.knobs import Content
+from memorybox.mcp.toolset import ToolResult
 from memorybox.search.parts import parts_of
 from tests.acceptance.box import Box
 from tests.acceptance.inside import InsideBox
@@ -378,6 +380,60 @@ def test_without_the_embedding_service_words_rank(box: Box) -> None:
 
     assert set(found(answer)) == {"garden/a.md", "garden/c.md"}
     assert remarks(answer) == ["Ranked by words alone: the embedding service did not answer."]
+
+
+BY_WORDS = "\n\nRanked by words alone: the embedding service did not answer."
+ONE_WAITS = "\n1 file is not indexed yet. Search again to go on."
+NOT_SEARCHED = (
+    "The embedding service did not answer, so nothing was searched. "
+    "Try again in a minute; the other tools work now."
+)
+
+
+@dataclass(frozen=True)
+class Outage:
+    """What is in the folder when the embedding service falls silent, what comes then, and what a
+    search for a zebra answers.
+    """
+
+    before: Mapping[str, str]
+    meanwhile: Mapping[str, str]
+    answer: str
+    is_error: bool = False
+
+
+@pytest.mark.promise("T-09", "T-14", "T-41")
+@pytest.mark.parametrize(
+    "outage",
+    [
+        Outage({}, {}, NOTHING_IN_GARDEN + BY_WORDS),
+        Outage({"a": " \n"}, {}, NOTHING_IN_GARDEN + BY_WORDS),
+        Outage({}, {"a": " \n"}, NOTHING_IN_GARDEN + BY_WORDS),
+        Outage(
+            {"a": "x" * 1_000_001},
+            {},
+            f"{NOTHING_IN_GARDEN}{BY_WORDS}\nNot indexed: garden/a.md (over 1,000,000 bytes)",
+        ),
+        Outage({"a": "pelican"}, {}, f"1. garden/a.md  score 0.000{BY_WORDS}"),
+        Outage(
+            {"a": "pelican"}, {"b": "zebra"}, f"1. garden/a.md  score 0.000{BY_WORDS}{ONE_WAITS}"
+        ),
+        Outage({}, {"a": "zebra"}, NOT_SEARCHED, is_error=True),
+        Outage({"a": " \n"}, {"b": "zebra"}, NOT_SEARCHED, is_error=True),
+        Outage({"a": "zebra"}, {"a": "zebra and zebra"}, NOT_SEARCHED, is_error=True),
+    ],
+)
+def test_without_the_embedding_service_an_answer_says_what_it_can(box: Box, outage: Outage) -> None:
+    for name, text in outage.before.items():
+        box.dropbox.put(f"/garden/{name}.md", text)
+    box.says("search", workspace="garden", query="x")
+    box.embeddings.fail("server_error")
+    for name, text in outage.meanwhile.items():
+        box.dropbox.put(f"/garden/{name}.md", text)
+
+    result = box.call("search", workspace="garden", query="zebra")
+
+    assert result == ToolResult((outage.answer,), outage.is_error)
 
 
 @pytest.mark.promise("T-41")

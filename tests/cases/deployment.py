@@ -14,7 +14,7 @@ from typing import Any
 
 import boto3
 
-from local.aws import Aws
+from local.aws import BUCKET, Aws
 from local.dropbox.accounts import Account
 from local.dropbox.server import DropboxEmulator
 from local.openai import EmbeddingsServer
@@ -49,6 +49,7 @@ class Deployment:
         self.embeddings = embeddings
         self._cloud = cloud
         self._sqs = boto3.client("sqs", **cloud.connection)
+        self._s3 = boto3.client("s3", **cloud.connection)
         self._webhook = _loaded("webhook")
         self._indexer = _loaded("indexer")
         self._numbers = count(1)
@@ -169,6 +170,18 @@ class Deployment:
                 for entry in entries
                 if entry and entry.is_indexed(recipe)
             }
+
+    def lose_packs(self, user: Account, workspace: str) -> None:
+        """Let the packs of a workspace be gone from where they are kept."""
+        with self.process.call(AccountId(user.account_id), CALL_SECONDS) as call:
+            pointer = call.index_run.catalog.load().state.packs[workspace]
+        for ref in pointer.packs:
+            self._s3.delete_object(Bucket=BUCKET, Key=ref.key)
+
+    def in_the_tail(self, user: Account) -> set[str]:
+        """The paths that are in no pack yet, or not in it as they are now."""
+        with self.process.call(AccountId(user.account_id), CALL_SECONDS) as call:
+            return set(call.index_run.catalog.load().state.tail)
 
 
 def _loaded(function: str) -> ModuleType:

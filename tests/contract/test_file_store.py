@@ -195,10 +195,10 @@ def _dropbox_store(session: Any, token: str) -> DropboxFileStore:
     return DropboxFileStore(Client(session, tokens, deadline, random.random))
 
 
-def pages(store: FileStore, cursor: Cursor | None) -> Iterator[ChangePage]:
+def pages(store: FileStore, cursor: Cursor | None, location: str = "") -> Iterator[ChangePage]:
     """All pages from a cursor on. Only `has_more` ends them."""
     while True:
-        page = store.changes(cursor)
+        page = store.changes(cursor, location)
         yield page
         if not page.has_more:
             return
@@ -629,6 +629,26 @@ def test_the_first_changes_are_the_whole_folder(folder: Folder) -> None:
     changes = [change for page in pages(folder.store, None) for change in page.changes]
 
     assert set(entries) <= set(changes)
+
+
+def test_the_first_changes_of_a_folder_are_what_is_below_it(folder: Folder) -> None:
+    entries = [folder.put(f"beds/{number}.md") for number in range(12)]
+    folder.put("beds2/neighbour.md")
+    location = folder.at("beds").lower()
+
+    changes = [change for page in pages(folder.store, None, location) for change in page.changes]
+
+    shown = applied(iter(changes), {})
+    assert {path: shown[path] for path in shown if path != location} == {
+        entry.path_lower: entry for entry in entries
+    }
+
+
+def test_a_folder_that_is_not_there_has_no_changes(folder: Folder) -> None:
+    page = folder.store.changes(None, folder.at("nowhere"))
+
+    assert all(isinstance(change, Removed) for change in page.changes)
+    assert not page.has_more
 
 
 def test_nothing_new_is_one_last_page_without_changes(folder: Folder) -> None:

@@ -61,7 +61,7 @@ class InMemoryFileStore:
         self._versions: dict[str, list[_Version]] = {}
         self._data: dict[Rev, bytes] = {}
         self._journal: list[Change] = []
-        self._cursors: dict[Cursor, tuple[tuple[Change, ...], int]] = {}
+        self._cursors: dict[Cursor, tuple[str, tuple[Change, ...], int]] = {}
         self._cursors_given = 0
 
     def entries(self, location: str) -> tuple[Entry, ...]:
@@ -130,16 +130,17 @@ class InMemoryFileStore:
                 version = following[0].entry if following else None
             return version if version and version.content_hash == content_hash else None
 
-    def changes(self, cursor: Cursor | None) -> ChangePage:
+    def changes(self, cursor: Cursor | None, location: str = "") -> ChangePage:
         with self._effect():
             if cursor is None:
-                return self._page((), self._latest(0), len(self._journal))
+                root = fold(location)
+                return self._page(root, (), self._latest(root, 0), len(self._journal))
             if cursor not in self._cursors:
                 raise CursorReset
-            rest, position = self._cursors[cursor]
+            root, rest, position = self._cursors[cursor]
             if not rest:
-                rest, position = self._latest(position), len(self._journal)
-            return self._page(rest[:PAGE], rest[PAGE:], position)
+                rest, position = self._latest(root, position), len(self._journal)
+            return self._page(root, rest[:PAGE], rest[PAGE:], position)
 
     def put(self, location: str, data: bytes) -> FileEntry:
         """Make or replace a file, with its folders, without a question."""
@@ -208,13 +209,15 @@ class InMemoryFileStore:
         self._entries[entry.path_lower] = entry
         self._journal.append(entry)
 
-    def _latest(self, position: int) -> tuple[Change, ...]:
-        """The changes from a position on, only the last one of each path.
+    def _latest(self, root: str, position: int) -> tuple[Change, ...]:
+        """The changes of a folder from a position on, only the last one of each path.
 
         A removal stays although something came back: it took away what was below.
         """
         latest: dict[tuple[str, bool], Change] = {}
         for change in self._journal[position:]:
+            if not f"{change.path_lower}/".startswith(f"{root}/"):
+                continue
             is_removal = isinstance(change, Removed)
             if is_removal:
                 latest.pop((change.path_lower, False), None)
@@ -223,11 +226,11 @@ class InMemoryFileStore:
         return tuple(latest.values())
 
     def _page(
-        self, shown: tuple[Change, ...], rest: tuple[Change, ...], position: int
+        self, root: str, shown: tuple[Change, ...], rest: tuple[Change, ...], position: int
     ) -> ChangePage:
         self._cursors_given += 1
         cursor = Cursor(f"cursor-{self._cursors_given}")
-        self._cursors[cursor] = rest, position
+        self._cursors[cursor] = root, rest, position
         has_more = bool(rest) or position < len(self._journal)
         return ChangePage(shown, cursor, has_more)
 

@@ -12,7 +12,8 @@ from typing import TypeVar
 import pytest
 
 from memorybox.files.model import FileEntry, FolderEntry
-from memorybox.search.packer import LARGE
+from memorybox.search.packer import LARGE, MANY
+from memorybox.search.recorder import WITHIN_REACH
 from memorybox.search.sections import PackLost
 from tests.fakes.files import fold
 from tests.unit.search.world import Crash, World
@@ -51,6 +52,8 @@ class History:
     def __init__(self, seed: int) -> None:
         self.world = World()
         self.world.small = 0 if seed % 2 else LARGE
+        self.world.many = MANY if seed % 3 else 2
+        self.world.within_reach = WITHIN_REACH if seed % 5 else 3
         self._random = Random(seed)
         self._is_interrupted = False
 

@@ -10,7 +10,7 @@ from local import aws
 from memorybox.accounts.model import AccountId
 from memorybox.adapters.aws.clients import Clients
 from memorybox.adapters.aws.guard import acting_for
-from memorybox.search.model import Skipped, SkipReason, TailEntry
+from memorybox.search.model import NO_REV, Skipped, SkipReason, TailEntry
 from memorybox.search.store import Gone
 from tests.contract.aws.world import CURSOR, NOTHING_YET, Request, RequestOf, indexed, seen
 from tests.wire import after_answer
@@ -62,12 +62,14 @@ def test_parts_come_back_as_they_were_stored_however_many(
 
 
 @pytest.mark.parametrize("until", [None, date(2026, 12, 1)])
-def test_a_skipped_file_comes_back_with_its_reason(
-    request_of: RequestOf, until: date | None
+@pytest.mark.parametrize("parts", [0, 1, LARGE])
+def test_a_skipped_file_comes_back_with_its_reason_and_the_parts_that_are_kept(
+    request_of: RequestOf, until: date | None, parts: int
 ) -> None:
     request = request_of()
     record_all(request, PATH)
-    skipped = Skipped("rev 1", "content hash", SkipReason.OVER_BUDGET, until)
+    kept = replace(indexed(parts, rev=NO_REV), content_hash="") if parts else None
+    skipped = Skipped("rev 1", "content hash", SkipReason.OVER_BUDGET, until, kept)
 
     request.index.store(request.claim(PATH), skipped)
 

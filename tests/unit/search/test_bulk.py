@@ -21,7 +21,7 @@ class WatchedStore(InMemoryFileStore):
     is_busy = False
 
     def __init__(self, world: World) -> None:
-        super().__init__(world.clock, world._step)  # noqa: SLF001 - one world in two classes
+        super().__init__(world.clock, world.step)
         self.zips: list[str] = []
         self.reads: list[str] = []
 

@@ -292,10 +292,10 @@ class LateListing(InMemoryFileStore):
 
     is_late = False
 
-    def changes(self, cursor: Cursor | None) -> ChangePage:
+    def changes(self, cursor: Cursor | None, location: str = "") -> ChangePage:
         if self.is_late and cursor:
             return ChangePage((), cursor, has_more=False)
-        return super().changes(cursor)
+        return super().changes(cursor, location)
 
 
 @pytest.mark.promise("P-064")

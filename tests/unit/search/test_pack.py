@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memorybox.search.model import Entry, Indexed, Part, Recipe, Skipped, SkipReason, Words
+from memorybox.search.model import NO_REV, Entry, Indexed, Part, Recipe, Skipped, SkipReason, Words
 from memorybox.search.pack import Pack, build_pack
 from memorybox.search.sections import (
     BLOCK,
@@ -80,6 +80,14 @@ def entries(draw: st.DrawFn) -> list[Entry]:
                     st.just(file.content_hash),
                     st.sampled_from(SkipReason),
                     st.none() | st.dates(),
+                    st.none()
+                    | st.builds(
+                        Indexed,
+                        st.just(NO_REV),
+                        st.just(""),
+                        st.just(RECIPE),
+                        st.lists(parts, min_size=1, max_size=4).map(tuple),
+                    ),
                 )
                 | st.none()
             ),
@@ -104,6 +112,15 @@ def test_the_order_of_the_files_does_not_change_a_byte(files: list[Entry], rando
     shuffled = random.sample(files, len(files))
 
     assert build_pack(RECIPE, shuffled) == build_pack(RECIPE, files)
+
+
+def test_of_files_with_one_content_one_that_is_indexed_is_found() -> None:
+    due = Entry(seen("/garden/a.md", content="one"))
+    files = [seen(f"/garden/{name}.md", content="one") for name in "bc"]
+    alike = [Entry(file, Indexed(file.rev, "one", RECIPE, ())) for file in files]
+    other = Entry(seen("/garden/d.md", content="other"))
+
+    assert pack_of(due, *alike, other).table.rows_of({"one", "other", "neither"}) == [1]
 
 
 def test_a_pack_counts_its_files_and_parts() -> None:

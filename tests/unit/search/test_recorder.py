@@ -176,7 +176,7 @@ def test_files_that_vanished_before_a_reset_are_gone_after_it(is_packed: bool) -
     assert known(world) == world.folder()
 
 
-def test_files_that_a_reset_shows_again_are_not_embedded_again() -> None:
+def test_files_that_a_reset_shows_again_are_neither_recorded_nor_embedded_again() -> None:
     world = World()
     for number in range(12):
         world.put(f"/garden/{number}.md", f"text {number}")
@@ -188,6 +188,7 @@ def test_files_that_a_reset_shows_again_are_not_embedded_again() -> None:
     assert len(world.found()) == 12
 
     assert world.embedder.inputs[sent:] == ["anything"]
+    assert world.index.load().tail == {}
 
 
 def test_reading_stops_at_the_deadline_and_goes_on_from_there() -> None:

@@ -127,6 +127,20 @@ def test_a_lost_pack_is_made_good() -> None:
     assert world.indexed() == world.folder()
 
 
+def test_a_run_leaves_a_lost_pack_to_another_run_and_comes_back() -> None:
+    world = a_folder()
+    world.request().run.work()
+    world.fold("garden")
+    world.packs.objects.clear()
+    before = world.index.load()
+    other = InMemoryLeases(world.leases, Deadline.after(100, world.clock))
+
+    with other.indexer(Deadline.after(1, world.clock)):
+        assert not world.request().run.work()
+
+    assert world.index.load() == before
+
+
 def test_a_run_that_crashed_at_any_step_is_made_good_by_the_next() -> None:
     uninterrupted = a_folder()
     total = uninterrupted.steps_of(uninterrupted.request().run.work)

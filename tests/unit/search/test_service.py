@@ -24,11 +24,11 @@ class CountingStore(InMemoryFileStore):
     error: Exception | None = None
     locked = ""
 
-    def changes(self, cursor: Cursor | None) -> ChangePage:
+    def changes(self, cursor: Cursor | None, location: str = "") -> ChangePage:
         self.calls += 1
         if self.error:
             raise self.error
-        return super().changes(cursor)
+        return super().changes(cursor, location)
 
     def read(self, ref: FileRef, at_most: int) -> StoredFile:
         self.calls += 1
@@ -370,6 +370,63 @@ def test_a_file_over_the_budget_is_not_found_by_its_older_text(is_packed: bool) 
     assert [file.reason for file in result.unindexed] == [SkipReason.OVER_BUDGET]
 
 
+def a_long_note(*, changed: bool) -> str:
+    days = [f"Day {number}: the beds were watered and weeded." for number in range(250)]
+    days[125] = "Day 125: it rained." if changed else days[125]
+    return "\n\n".join(days)
+
+
+@pytest.mark.promise("P-073", "P-209")
+@pytest.mark.parametrize("packed", [(), ("before",), ("after",), ("before", "after")])
+@pytest.mark.parametrize("many", [1, 100])
+def test_of_a_note_that_changed_over_the_budget_the_next_month_pays_what_changed(
+    packed: tuple[str, ...], many: int
+) -> None:
+    world = World()
+    world.many = many  # files at once make a pack
+    world.put("/garden/a.md", a_long_note(changed=False))
+    world.search()
+    parts = len(world.embedder.inputs) - 1
+    if "before" in packed:
+        world.fold("garden")
+    world.put("/garden/a.md", a_long_note(changed=True))
+    world.ledger.cap = sum(world.ledger.spent.values()) + 100
+
+    [named] = world.search().unindexed
+    if "after" in packed:
+        world.fold("garden")
+    world.ledger.cap = 84_745_762
+    world.clock.sleep(60 * 60 * 24)
+    sent = len(world.embedder.inputs)
+    world.search()
+
+    assert (named.reason, parts) == (SkipReason.OVER_BUDGET, 6)
+    [_, changed] = world.embedder.inputs[sent:]
+    assert "it rained" in changed
+    assert world.indexed() == world.folder()
+
+
+@pytest.mark.promise("P-209")
+def test_of_a_note_that_was_refused_its_other_parts_are_not_paid_again() -> None:
+    world, other = World(), World()
+    for each, is_changed in ((world, False), (other, True)):
+        each.put("/garden/a.md", a_long_note(changed=is_changed))
+        each.search()
+    [changed] = refused = set(other.embedder.inputs) - set(world.embedder.inputs)
+    world.put("/garden/a.md", a_long_note(changed=True))
+    world.embedder.refused = refused
+
+    [named] = world.search().unindexed
+    world.embedder.refused = set()
+    world.clock.sleep(60 * 60 * 24)
+    sent = len(world.embedder.inputs)
+    world.search()
+
+    assert named.reason == SkipReason.REFUSED
+    assert world.embedder.inputs[sent:] == ["anything", changed]
+    assert world.indexed() == world.folder()
+
+
 @pytest.mark.promise("T-41")
 def test_a_silent_service_without_an_index_is_an_error() -> None:
     world = a_garden()
@@ -620,5 +677,5 @@ def test_damage_that_is_met_while_a_workspace_is_searched_is_made_good() -> None
     world.packs.objects[key] = data[:-1] + bytes([data[-1] ^ 1])
 
     assert world.search("7 tomatoes") == expected
-    assert world.index.load().packs == {}
+    assert world.index.load().packs["garden"].packs == ()
     assert world.indexed() == world.folder()

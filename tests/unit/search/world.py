@@ -13,7 +13,7 @@ from memorybox.search.indexer import Indexer
 from memorybox.search.model import Indexed, Recipe, Skipped
 from memorybox.search.packer import FULL, LARGE, Packer
 from memorybox.search.parts import SPLITTING_VERSION
-from memorybox.search.recorder import Recorder
+from memorybox.search.recorder import WITHIN_REACH, Recorder
 from memorybox.search.results import IndexOutcome, SearchResult
 from memorybox.search.run import IndexRun
 from memorybox.search.service import Search
@@ -56,17 +56,18 @@ class World:
     def __init__(self, *, cap: int = CAP, deployment_cap: int | None = None) -> None:
         self.on_step: Callable[[], None] = lambda: None
         self.clock = FakeClock()
-        self.files = InMemoryFileStore(self.clock, self._step)
+        self.files = InMemoryFileStore(self.clock, self.step)
         self.ledger = InMemoryBudgetLedger(
-            self.clock, cap=cap, deployment_cap=deployment_cap, step=self._step
+            self.clock, cap=cap, deployment_cap=deployment_cap, step=self.step
         )
-        self.index = InMemoryIndexStore(self.ledger, self.clock, self._step)
-        self.packs = InMemoryPackStore(self._step, self.clock)
-        self.embedder = HashedEmbedder(self.clock, step=self._step)
+        self.index = InMemoryIndexStore(self.ledger, self.clock, self.step)
+        self.packs = InMemoryPackStore(self.step, self.clock)
+        self.embedder = HashedEmbedder(self.clock, step=self.step)
         self.leases = LeaseBook()
         self.many = MANY
         self.splitting = SPLITTING_VERSION
         self.small, self.full = LARGE, FULL
+        self.within_reach = WITHIN_REACH
         self._requests = 0
 
     @property
@@ -76,8 +77,8 @@ class World:
     def request(self, seconds: float = SECONDS) -> Request:
         self._requests += 1
         deadline = Deadline.after(seconds, self.clock)
-        leases = InMemoryLeases(self.leases, deadline, self._step)
-        recorder = Recorder(self.files, self.index)
+        leases = InMemoryLeases(self.leases, deadline, self.step)
+        recorder = Recorder(self.files, self.index, self.within_reach)
         packer = Packer(
             self.index,
             self.packs,
@@ -185,5 +186,5 @@ class World:
             if isinstance(entry, FileEntry) and entry.is_note
         }
 
-    def _step(self) -> None:
+    def step(self) -> None:
         self.on_step()

@@ -62,5 +62,5 @@ class JournalledFiles:
     def committed(self, ref: FileRef, content_hash: str, *, base: Rev | None) -> FileEntry | None:
         return self.store.committed(ref, content_hash, base=base)
 
-    def changes(self, cursor: Cursor | None) -> ChangePage:
-        return self.store.changes(cursor)
+    def changes(self, cursor: Cursor | None, location: str = "") -> ChangePage:
+        return self.store.changes(cursor, location)

@@ -58,8 +58,9 @@ class FileStore(Protocol):
         have been that upload's.
         """
 
-    def changes(self, cursor: Cursor | None) -> ChangePage:
-        """The next changes of the whole app folder; from the start without a cursor.
+    def changes(self, cursor: Cursor | None, location: str = "") -> ChangePage:
+        """The next changes below a folder ("" is the root); from the start without a cursor.
 
-        Applied in order they give the present state. Raises CursorReset.
+        A cursor goes on where it was given, whatever the location. Applied in order they give the
+        present state; the folder's own entry may be among them. Raises CursorReset.
         """

@@ -1,6 +1,14 @@
 """The index of an account as it is now, brought up to date with Dropbox."""
 
-from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    ItemsView,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -10,7 +18,6 @@ from memorybox.deadline import Deadline
 from memorybox.search.model import PackPointer
 from memorybox.search.pack import Pack
 from memorybox.search.recorder import Recorder, Shelved
-from memorybox.search.sections import PackLost
 from memorybox.search.snapshot import Snapshot
 from memorybox.search.store import (
     CursorMoved,
@@ -41,12 +48,15 @@ class Catalog:
     shelve: Callable[[View, Sequence[Sighting]], Shelved] | None = None
     """Puts new files, if there are many, into packs."""
 
-    def load(self, scope: str | None = None) -> View:
-        """What is recorded, whatever happened in Dropbox since, with the packs of the scope."""
+    def load(self, scope: str | None = None, lost: Collection[str] = ()) -> View:
+        """What is recorded, whatever happened in Dropbox since, with the packs of the scope.
+
+        Of the packs beside one that is `lost`, by key, only those younger than it: it may have
+        hidden rows of the others.
+        """
         state = self.index.load()
-        pointers = {w: at for w, at in state.packs.items() if scope in (None, w)}
-        packs = _PacksOnDemand(self.packs, pointers)
-        return View(state, Snapshot(state.tail, packs), is_complete=False)
+        pointers = [at for workspace, at in state.packs.items() if scope in (None, workspace)]
+        return self.view(state, [_trusted(pointer, lost) for pointer in pointers])
 
     def catch_up(self, deadline: Deadline) -> View:
         """Record what changed in Dropbox, until `deadline`, and load. One load if nothing did.
@@ -68,13 +78,10 @@ class Catalog:
                 if view.state.cursor == at:
                     return replace(view, is_complete=reading.is_complete)
 
-    def discard(self, lost: PackLost) -> None:
-        """Let the next catch-up list the app folder from the start and find the files again."""
-        state = self.index.load()
-        for pointer in state.packs.values():
-            if any(ref.key == lost.key for ref in pointer.packs):
-                with suppress(CursorMoved):
-                    self.index.discard(pointer, seen_at=state.cursor)
+    def view(self, state: IndexState, pointers: Iterable[PackPointer]) -> View:
+        """What a state says, with these packs."""
+        packs = _PacksOnDemand(self.packs, {at.workspace: at for at in pointers})
+        return View(state, Snapshot(state.tail, packs), is_complete=False)
 
 
 class _PacksOnDemand(Mapping[str, Sequence[Pack]]):
@@ -104,3 +111,8 @@ class _PacksOnDemand(Mapping[str, Sequence[Pack]]):
         packs = iter(self._store.open([ref for pointer in missing for ref in pointer.packs]))
         for pointer in missing:
             self._opened[pointer.workspace] = list(islice(packs, len(pointer.packs)))
+
+
+def _trusted(pointer: PackPointer, lost: Collection[str]) -> PackPointer:
+    last = max((ref.number for ref in pointer.packs if ref.key in lost), default=0)
+    return replace(pointer, packs=tuple(ref for ref in pointer.packs if ref.number > last))

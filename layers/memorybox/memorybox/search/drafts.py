@@ -4,12 +4,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from memorybox.files.model import StoredFile
-from memorybox.search.model import Indexed, Part, Recipe, Seen, Skipped, SkipReason, Words
+from memorybox.search.model import (
+    NO_REV,
+    Indexed,
+    Part,
+    Recipe,
+    Seen,
+    Skipped,
+    SkipReason,
+    Words,
+)
 from memorybox.search.parts import MAX_FILE, TextPart, identity, parts_of
 from memorybox.search.terms import Lexicon, minus, plus
-
-NO_REV = ""
-"""The rev of what is kept for its vectors only: it is that of no file."""
 
 
 @dataclass(frozen=True, slots=True)

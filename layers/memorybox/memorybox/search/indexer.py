@@ -20,7 +20,14 @@ from memorybox.search.catalog import Catalog
 from memorybox.search.drafts import Draft, Drafter
 from memorybox.search.embedder import Embedder
 from memorybox.search.embedding import LAST_START, Embedded, Halt, embed, tokens_at_most
-from memorybox.search.model import Indexed, Settled, Skipped, SkipReason, TailEntry, workspace_of
+from memorybox.search.model import (
+    Settled,
+    Skipped,
+    SkipReason,
+    TailEntry,
+    parts_in,
+    workspace_of,
+)
 from memorybox.search.parallel import Parallel
 from memorybox.search.results import (
     DeploymentSpent,
@@ -184,14 +191,15 @@ def _verdict(
     indexed = draft.indexed(vectors)
     if indexed.rev == draft.rev:
         return indexed, IndexedNow(len(indexed.parts)) if indexed.parts else NoText()
+    kept = indexed if indexed.parts else None
     if paid.refusal:
         until = next_month(paid.refusal.month)
-        skipped = Skipped(draft.rev, draft.content_hash, SkipReason.OVER_BUDGET, until)
+        skipped = Skipped(draft.rev, draft.content_hash, SkipReason.OVER_BUDGET, until, kept)
         is_everybodys = isinstance(paid.refusal, DeploymentBudgetSpent)
         return skipped, DeploymentSpent(until) if is_everybodys else OverBudget(until)
     if paid.embedded.halt is Halt.REFUSED:
         tomorrow = today + timedelta(days=1)  # not the text may be to blame, but the service
-        skipped = Skipped(draft.rev, draft.content_hash, SkipReason.REFUSED, tomorrow)
+        skipped = Skipped(draft.rev, draft.content_hash, SkipReason.REFUSED, tomorrow, kept)
         return skipped, TextNotTaken()
     outcome = ServiceSilent() if paid.embedded.halt is Halt.SILENT else NoTime()
     has_more = any(part.identity in paid.embedded.vectors for part in draft.parts)
@@ -200,8 +208,5 @@ def _verdict(
 
 def vectors_of(entry: TailEntry) -> dict[bytes, bytes]:
     """What the entry has of vectors, be they of an older text of the file."""
-    match entry.settled:
-        case Indexed(parts=parts):
-            return {part.identity: part.vector for part in parts}
-        case _:
-            return {}
+    held = parts_in(entry.settled)
+    return {part.identity: part.vector for part in held.parts} if held else {}

@@ -1,9 +1,13 @@
 """What the index knows of a file: as Dropbox last showed it, and as it was last indexed."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
 from typing import Self
+
+NO_REV = ""
+"""The rev of what is kept for its vectors only: it is that of no file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +91,16 @@ class Skipped:
     content_hash: str
     reason: SkipReason
     until: date | None = None
+    kept: Indexed | None = None
+    """Parts of it, under NO_REV, that have their vectors already and need not be paid again."""
 
 
 Settled = Indexed | Skipped
+
+
+def parts_in(settled: Settled | None) -> Indexed | None:
+    """The parts that a result holds, be it for their vectors only."""
+    return settled.kept if isinstance(settled, Skipped) else settled
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,3 +218,11 @@ class Hit:
 def workspace_of(path_lower: str) -> str:
     """The first component: `/garden/beds/plan.md` and `/garden` are of `garden`."""
     return path_lower.split("/", 2)[1]
+
+
+def folders_of(path_lower: str) -> Iterator[str]:
+    """The paths of the folders above it."""
+    end = path_lower.rfind("/")
+    while end > 0:
+        yield path_lower[:end]
+        end = path_lower.rfind("/", 0, end)

@@ -8,6 +8,7 @@ from memorybox.clock import Clock
 from memorybox.deadline import Deadline
 from memorybox.errors import Unavailable
 from memorybox.search.catalog import Catalog, View
+from memorybox.search.healing import heal
 from memorybox.search.model import Recipe
 from memorybox.search.names import names
 from memorybox.search.results import Unindexed
@@ -37,11 +38,14 @@ class Overview:
 
 def overview(catalog: Catalog, recipe: Recipe, clock: Clock, deadline: Deadline) -> Overview:
     """The state of an index, compared with Dropbox as far as there is time. Embeds nothing."""
+    lost = set[str]()
     while True:
         try:
-            return _described(_viewed(catalog, deadline), recipe, clock)
-        except PackLost as lost:
-            catalog.discard(lost)
+            view = catalog.load(lost=lost) if lost else _viewed(catalog, deadline)
+            return _described(view, recipe, clock)
+        except PackLost as loss:
+            if not _is_healed(catalog, loss, deadline):
+                lost.add(loss.key)
 
 
 def _viewed(catalog: Catalog, deadline: Deadline) -> View:
@@ -49,6 +53,13 @@ def _viewed(catalog: Catalog, deadline: Deadline) -> View:
         return catalog.catch_up(deadline)
     except Unavailable:
         return catalog.load()
+
+
+def _is_healed(catalog: Catalog, lost: PackLost, deadline: Deadline) -> bool:
+    try:
+        return heal(catalog, lost, deadline)
+    except Unavailable:
+        return False
 
 
 def _described(view: View, recipe: Recipe, clock: Clock) -> Overview:

@@ -1,18 +1,19 @@
 """The packed index of a part of a workspace: one immutable file, searched as it lies in memory.
 
 A file of sections: those of FileTable, those of Columns, and the rows of older packs that hold no
-more, because their files have changed since or are gone. Parts of a file that is due are kept for
-their vectors and are not ranked. No text of a note is in a pack, and no word of it in clear.
+more, because their files have changed since or are gone. Parts of a file that is due or skipped are
+kept for their vectors and are not ranked. No text of a note is in a pack, and no word of it in
+clear.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Self
 
 import numpy as np
 
 from memorybox.search.columns import Columns
-from memorybox.search.model import Entry, Indexed, Part, Recipe, Settled
+from memorybox.search.model import NO_REV, Entry, Indexed, Part, Recipe, Settled, Skipped, parts_in
 from memorybox.search.sections import PackDamaged, Sections, Source, assembled
 from memorybox.search.table import FileTable
 from memorybox.search.vectors import Array
@@ -102,6 +103,8 @@ class Pack:
         settled: Settled | None = self.table.skipped(row)
         if self.table.indexed[row]:
             settled = Indexed(seen.rev, seen.content_hash, self.recipe, parts)
+        elif isinstance(settled, Skipped) and parts:
+            settled = replace(settled, kept=Indexed(NO_REV, "", self.recipe, parts))
         elif parts:
             outdated = Recipe(self.recipe.model, self.recipe.dims, splitting=0, terms=0)
             settled = Indexed(seen.rev, seen.content_hash, outdated, parts)
@@ -141,7 +144,7 @@ def _kept_parts(entry: Entry, recipe: Recipe) -> tuple[Part, ...]:
     settled = entry.settled
     if settled and settled.rev != entry.seen.rev:
         raise ValueError("a pack holds only what was settled at the rev that was last seen")
-    if not isinstance(settled, Indexed):
+    held = parts_in(settled)
+    if held is None or (held.recipe.model, held.recipe.dims) != (recipe.model, recipe.dims):
         return ()
-    fits = (settled.recipe.model, settled.recipe.dims) == (recipe.model, recipe.dims)
-    return settled.parts if fits else ()
+    return held.parts

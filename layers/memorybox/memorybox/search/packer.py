@@ -11,7 +11,7 @@ index: an object that nobody names, or entries that say what the pack says too.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from types import MappingProxyType
@@ -20,13 +20,14 @@ from memorybox.clock import Clock
 from memorybox.search.catalog import View
 from memorybox.search.model import (
     Entry,
-    Indexed,
     PackPointer,
     PackRef,
     Recipe,
     Seen,
     Settled,
     TailEntry,
+    folders_of,
+    parts_in,
 )
 from memorybox.search.pack import build_pack
 from memorybox.search.recorder import Shelved
@@ -106,7 +107,7 @@ class Packer:
         new: dict[str, list[Seen]] = {}
         for sighting in sightings:
             if isinstance(sighting, Seen) and sighting.path_lower not in told:
-                is_plain = hiding.isdisjoint(_folders_of(sighting.path_lower))
+                is_plain = hiding.isdisjoint(folders_of(sighting.path_lower))
                 if is_plain:
                     new.setdefault(sighting.workspace, []).append(sighting)
         most = sorted(new, key=lambda workspace: -len(new[workspace]))[:SHELVES]
@@ -181,22 +182,11 @@ class Packer:
         return self.clock.now().date()
 
 
-def _folders_of(path_lower: str) -> Iterator[str]:
-    """The paths of the folders above it."""
-    end = path_lower.rfind("/")
-    while end > 0:
-        yield path_lower[:end]
-        end = path_lower.rfind("/", 0, end)
-
-
 def _share(live: Array) -> float:
     """How much of a pack still holds."""
     return float(live.mean()) if len(live) else 0.0
 
 
 def _size(entry: TailEntry) -> int:
-    match entry.settled:
-        case Indexed(parts=parts):
-            return sum(len(part.vector) + len(part.words.to_bytes()) for part in parts)
-        case _:
-            return 0
+    held = parts_in(entry.settled)
+    return sum(len(p.vector) + len(p.words.to_bytes()) for p in held.parts) if held else 0

@@ -1,15 +1,16 @@
 """Reads what changed in Dropbox, and records it as the cursor moves on.
 
 A listing from the start (the first one, or after Dropbox forgot the cursor) takes every file that
-was known for gone, in the same step that records its first page: those that vanished meanwhile are
-never shown. Files that are shown again agree with their results and cost nothing. So a listing may
-stop at any page, and whoever comes next goes on from there.
+was known for gone, in the same step that records its first pages: those that vanished meanwhile are
+never shown. Files that are shown again agree with their results and cost nothing; among those first
+pages they are not even recorded. So a listing may stop at any page, and whoever comes next goes on
+from there.
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from memorybox.deadline import Deadline
@@ -25,7 +26,7 @@ from memorybox.files.model import (
     is_note_path,
 )
 from memorybox.files.store import FileStore
-from memorybox.search.model import Entry, PackPointer, Seen
+from memorybox.search.model import Entry, PackPointer, Seen, folders_of
 from memorybox.search.store import (
     CursorMoved,
     Gone,
@@ -37,6 +38,9 @@ from memorybox.search.store import (
 
 TOGETHER = 10_000
 """Sightings that are recorded together, where packs can take them."""
+
+WITHIN_REACH = 10_000
+"""Files and folders of a workspace that can surely be listed within one call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +79,7 @@ class Recorder:
 
     files: FileStore
     index: IndexStore
+    within_reach: int = WITHIN_REACH
 
     def record(self, deadline: Deadline) -> Reading:
         """Record the changes since the cursor, without a look into the packs.
@@ -102,7 +107,7 @@ class Recorder:
         with suppress(_PacksNeeded):
             while not deadline.has_passed:
                 read = self._read(folder, at.cursor, deadline, TOGETHER if shelve else 1)
-                sightings = list(read.sightings.values())
+                sightings = read.news()
                 shelved = shelve(sightings) if shelve else Shelved((), sightings)
                 if read.is_news:
                     at = self.index.record(
@@ -127,6 +132,16 @@ class Recorder:
         ]
         return self.index.record(sightings, seen_at=seen_at)
 
+    def relist(self, workspace: str, known: Known, deadline: Deadline) -> Sequence[Sighting] | None:
+        """What is to be recorded of a workspace of which `known` is only in part as it is now.
+
+        None if it was not listed to its end: there is no time left, or it is not within reach.
+        """
+        read = _Read(self.files, _Folder((), known), None, f"/{workspace}")
+        while read.has_more and read.shown < self.within_reach and not deadline.has_passed:
+            read.go_on()
+        return None if read.has_more else read.news()
+
     def _read(
         self, folder: "_Folder", cursor: Cursor | None, deadline: Deadline, most: int
     ) -> "_Read":
@@ -134,38 +149,67 @@ class Recorder:
 
         If a further one cannot be had, those before it count.
         """
-        page, is_first = self._page(cursor)
-        read = _Read(page.cursor, page.has_more, is_news=is_first)
-        read.add(page, folder.apply(page.changes, from_start=is_first))
+        read = _Read(self.files, folder, cursor)
+        read.go_on()
         with suppress(Unavailable):
-            while read.has_more and len(read.sightings) < most and not deadline.has_passed:
-                page, is_first = self._page(read.cursor)
-                read.add(page, folder.apply(page.changes, from_start=is_first))
+            while read.has_more and read.size < most and not deadline.has_passed:
+                read.go_on()
         return read
 
-    def _page(self, cursor: Cursor | None) -> tuple[ChangePage, bool]:
-        """The next changes, and whether they are the first of all."""
-        if cursor is not None:
-            with suppress(CursorReset):
-                return self.files.changes(cursor), False
-        return self.files.changes(None), True
 
-
-@dataclass(slots=True)
 class _Read:
-    """Pages of changes that are recorded together."""
+    """Pages of changes, of the whole app folder or below a folder, that are recorded together."""
 
-    cursor: Cursor
-    has_more: bool
-    is_news: bool
-    """Whether there is anything to be recorded, be it only the cursor."""
+    def __init__(
+        self, files: FileStore, folder: "_Folder", cursor: Cursor | None, location: str = ""
+    ) -> None:
+        self.cursor = cursor
+        self.has_more = True
+        self.shown = 0
+        """How many entries there were."""
+        self.is_news = False
+        """Whether there is anything to be recorded, be it only the cursor."""
+        self._files, self._folder, self._location = files, folder, location
+        self._sightings: dict[str, Sighting] = {}
+        self._known: Mapping[str, Seen] | None = None
+        """The files that a listing from the start began with."""
 
-    sightings: dict[str, Sighting] = field(default_factory=dict)
+    @property
+    def size(self) -> int:
+        """How many paths there are in it that a listing from the start did not begin with."""
+        return len(self._sightings) - len(self._known or ())
 
-    def add(self, page: ChangePage, sightings: Iterable[Sighting]) -> None:
+    def go_on(self) -> None:
+        """Read the next page."""
+        page, is_first = self._page()
+        if is_first:
+            known = self._folder.begin_anew()
+            self._known = known if self._known is None else self._known
+            self._sightings |= {path: Gone(path) for path in known}
+        self._sightings |= self._folder.apply(page.changes)
         self.cursor, self.has_more = page.cursor, page.has_more
-        self.is_news = self.is_news or bool(page.changes) or page.has_more
-        self.sightings |= {sighting.path_lower: sighting for sighting in sightings}
+        self.shown += len(page.changes)
+        self.is_news = self.is_news or is_first or bool(page.changes) or page.has_more
+
+    def news(self) -> list[Sighting]:
+        """What is to be recorded: what was not known, and what lies below it in a pack.
+
+        A path in the tail hides all rows below it, so these must be there too.
+        """
+        known = self._known or {}
+        new = {path for path, sighting in self._sightings.items() if sighting != known.get(path)}
+        return [
+            sighting
+            for path, sighting in self._sightings.items()
+            if path in new or not new.isdisjoint(folders_of(path))
+        ]
+
+    def _page(self) -> tuple[ChangePage, bool]:
+        """The next changes, and whether they are the first of all."""
+        if self.cursor is not None:
+            with suppress(CursorReset):
+                return self._files.changes(self.cursor), False
+        return self._files.changes(None, self._location), True
 
 
 class _PacksNeeded(Exception):
@@ -182,18 +226,22 @@ class _Folder:
         self._names: dict[str, str] = {}
         self._is_listing = False
 
-    def apply(self, changes: tuple[Change, ...], *, from_start: bool) -> list[Sighting]:
-        """What is to be recorded for a page of changes, which are applied in order."""
-        before = self._files() if from_start else {}
-        self._is_listing |= from_start
+    def begin_anew(self) -> Mapping[str, Seen]:
+        """Take every file for gone until it is shown. Returns those that were there."""
+        self._is_listing = True
+        known = self._files()
+        self._note(map(Gone, known))
+        return known
+
+    def apply(self, changes: tuple[Change, ...]) -> dict[str, Sighting]:
+        """What a page of changes, which are applied in order, says of which path."""
         self._names |= folder_names(changes)
-        sightings: dict[str, Sighting] = {path: Gone(path) for path in before}
-        self._note(sightings.values())
+        sightings: dict[str, Sighting] = {}
         for change in changes:
             effects = list(self._effects(change))
             self._note(effects)
             sightings |= {effect.path_lower: effect for effect in effects}
-        return [s for path, s in sightings.items() if s != before.get(path)]
+        return sightings
 
     def _files(self) -> dict[str, Seen]:
         if self._known is None:

@@ -7,6 +7,7 @@ from memorybox.deadline import Deadline
 from memorybox.search.catalog import Catalog
 from memorybox.search.catchup import CatchUp
 from memorybox.search.embedding import LAST_START
+from memorybox.search.healing import heal
 from memorybox.search.packer import Packer
 from memorybox.search.sections import PackLost
 from memorybox.search.store import IndexLeases
@@ -36,8 +37,8 @@ class IndexRun:
             try:
                 return self._work(paths)
             except PackLost as lost:
-                self.catalog.discard(lost)
-                paths = None  # the files of the lost pack are found by a listing
+                if not self._heal(lost):
+                    return False
 
     def _work(self, paths: Sequence[str] | None) -> bool:
         is_complete = True
@@ -51,6 +52,10 @@ class IndexRun:
             return is_complete
         with self.leases.indexer(self.deadline.capped(TURN)) as is_ours:
             return is_ours and self._index(frozenset(paths or ())) and is_complete
+
+    def _heal(self, lost: PackLost) -> bool:
+        with self.leases.indexer(self.deadline.capped(TURN)) as is_ours:
+            return is_ours and heal(self.catalog, lost, self.deadline.earlier(LAST_START))
 
     def _index(self, first: Collection[str]) -> bool:
         view = self.catalog.load()

@@ -20,6 +20,7 @@ from memorybox.search.catchup import CatchUp
 from memorybox.search.embedder import Embedder
 from memorybox.search.embedding import LAST_START, embed, tokens_at_most
 from memorybox.search.errors import DeploymentOverBudget, EmbeddingSilent, QueryOverBudget
+from memorybox.search.healing import heal
 from memorybox.search.names import names
 from memorybox.search.parallel import Parallel
 from memorybox.search.ranking import rank
@@ -59,15 +60,23 @@ class Search:
         listing of Dropbox raises: an old state never passes for the present one.
         """
         vector = self._start_embedding(query)
+        lost = set[str]()
         try:
             while True:
                 try:
-                    view = self._up_to_date(workspace)
+                    view = self.catalog.load(lost=lost) if lost else self._up_to_date(workspace)
                     return self._answer(view, workspace, query, vector(), limit)
-                except PackLost as lost:
-                    self.catalog.discard(lost)
+                except PackLost as loss:
+                    if not self._heal(loss):
+                        lost.add(loss.key)
         finally:
             vector()  # has settled what it spent
+
+    def _heal(self, loss: PackLost) -> bool:
+        """Whether the index can do without the pack. One does the work, who comes later waits."""
+        start_until = self.deadline.earlier(LAST_START)
+        with self.leases.indexer(start_until) as is_ours:
+            return is_ours and heal(self.catalog, loss, start_until)
 
     def _start_embedding(self, query: str) -> Callable[[], bytes | None]:
         try:
@@ -121,6 +130,8 @@ class Search:
             parallel=self.parallel,
         )
         pending = len(snapshot.due(drafter.recipe, today, scope))
+        if not view.is_complete:
+            pending = max(pending, 1)
         if vector is None and not hits and pending:
             raise EmbeddingSilent
         if vector is None:
@@ -134,7 +145,7 @@ class Search:
         return SearchResult(
             hits=tuple(FoundFile(*named[hit.seen.path_lower], hit.score) for hit in hits),
             unindexed=tuple(sorted(unindexed, key=lambda file: (file.workspace, file.path))),
-            pending=pending if view.is_complete else max(pending, 1),
+            pending=pending,
             is_by_words_alone=vector is None,
         )
 

@@ -19,6 +19,7 @@ from memorybox.search.model import (
     Seen,
     Skipped,
     TailEntry,
+    parts_in,
     workspace_of,
 )
 from memorybox.search.pack import Pack
@@ -106,8 +107,9 @@ class Snapshot:
         found: dict[bytes, bytes] = {}
         for layer in self.layers(None) if wanted else ():
             found |= layer.pack.columns.vectors_of(wanted)
-        for _, settled in self._results():
-            found |= {p.identity: p.vector for p in settled.parts if p.identity in wanted}
+        for at in self.tail.values():
+            if held := parts_in(at.settled):
+                found |= {p.identity: p.vector for p in held.parts if p.identity in wanted}
         return found
 
     def by_content(self, hashes: Iterable[str], recipe: Recipe) -> dict[str, tuple[str, Indexed]]:
@@ -117,15 +119,17 @@ class Snapshot:
         """
         wanted = set(hashes)
         found = {
-            settled.content_hash: (path, settled)
-            for path, settled in self._results()
-            if settled.content_hash in wanted and settled.recipe == recipe
+            at.settled.content_hash: (path, at.settled)
+            for path, at in self.tail.items()
+            if isinstance(at.settled, Indexed)
+            and at.settled.content_hash in wanted
+            and at.settled.recipe == recipe
         }
         for layer in self.layers(None):
             pack, missing = layer.pack, wanted - found.keys()
             if missing and pack.recipe == recipe and (rows := pack.table.rows_of(missing)):
                 for entry in pack.take(rows):
-                    if isinstance(entry.settled, Indexed) and entry.is_indexed(recipe):
+                    if isinstance(entry.settled, Indexed):
                         found[entry.settled.content_hash] = (entry.seen.path_lower, entry.settled)
         return found
 
@@ -216,11 +220,6 @@ class Snapshot:
         for entry in self.changed(scope):
             if not entry.is_indexed(recipe):
                 yield entry
-
-    def _results(self) -> Iterator[tuple[str, Indexed]]:
-        for at in self.tail.values():
-            if isinstance(at.settled, Indexed):
-                yield at.path_lower, at.settled
 
 
 def _is_echo(at: TailEntry, pack: Pack, row: int) -> bool:

@@ -145,10 +145,13 @@ class FileTable:
         return row, slice(start, bisect_left(self.paths, path_lower + "0", start))  # "0" is next
 
     def rows_of(self, content_hashes: Collection[str]) -> list[int]:
-        """The rows of the files with one of these content hashes."""
+        """For each of these content hashes the row of a file that is indexed, if there is one."""
         wanted = np.array([each.encode() for each in content_hashes], "S")
-        rows: list[int] = np.flatnonzero(np.isin(self.records[:]["content_hash"], wanted)).tolist()
-        return rows
+        hashes = self.records[:]["content_hash"]
+        rows = np.flatnonzero(np.isin(hashes, wanted) & self.indexed)
+        _, firsts = np.unique(hashes[rows], return_index=True)
+        found: list[int] = rows[firsts].tolist()
+        return found
 
     def rev(self, row: int) -> str:
         rev: bytes = self._record(row)["rev"]

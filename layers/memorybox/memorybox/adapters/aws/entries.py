@@ -15,6 +15,7 @@ from typing import Any
 from memorybox.adapters.aws import keys
 from memorybox.adapters.aws.values import Item, moment, stamp
 from memorybox.search.model import (
+    NO_REV,
     Claim,
     Indexed,
     PackPointer,
@@ -27,6 +28,7 @@ from memorybox.search.model import (
     SkipReason,
     TailEntry,
     Words,
+    parts_in,
 )
 from memorybox.search.store import IndexState, StoredCursor
 
@@ -56,17 +58,18 @@ def seen_map(seen: Seen) -> Item:
 def settled_map(settled: Settled, *, mark: str) -> tuple[Item, list[bytes]]:
     """The attribute `settled`, and the pieces that do not fit in it. `mark` is new each time."""
     about: dict[str, Any] = {"rev": settled.rev, "content_hash": settled.content_hash}
-    match settled:
-        case Skipped(reason=reason, until=until):
-            about |= {"reason": reason.value, "until": until and until.isoformat()}
-            return about, []
-        case Indexed(recipe=recipe):
-            parts = _packed(settled)
-            about |= {"recipe": asdict(recipe), "format": FORMAT, "mark": mark}
-            if len(parts) <= INLINE:
-                return about | {"parts": parts, "pieces": 0}, []
-            pieces = [parts[at : at + PIECE] for at in range(0, len(parts), PIECE)]
-            return about | {"pieces": len(pieces)}, pieces
+    if isinstance(settled, Skipped):
+        until = settled.until and settled.until.isoformat()
+        about |= {"reason": settled.reason.value, "until": until}
+    held = parts_in(settled)
+    if held is None:
+        return about, []
+    parts = _packed(held)
+    about |= {"recipe": asdict(held.recipe), "format": FORMAT, "mark": mark}
+    if len(parts) <= INLINE:
+        return about | {"parts": parts, "pieces": 0}, []
+    pieces = [parts[at : at + PIECE] for at in range(0, len(parts), PIECE)]
+    return about | {"pieces": len(pieces)}, pieces
 
 
 def pointer_map(pointer: PackPointer) -> Item:
@@ -154,7 +157,14 @@ def _settled(settled: Item, pieces: Mapping[int, Item]) -> Settled | None:
     if "reason" in settled:
         until = settled["until"]
         when = until and date.fromisoformat(until)
-        return Skipped(rev, content_hash, SkipReason(settled["reason"]), when)
+        kept = _indexed(NO_REV, "", settled, pieces)
+        return Skipped(rev, content_hash, SkipReason(settled["reason"]), when, kept)
+    return _indexed(rev, content_hash, settled, pieces)
+
+
+def _indexed(
+    rev: str, content_hash: str, settled: Item, pieces: Mapping[int, Item]
+) -> Indexed | None:
     if settled.get("format") != FORMAT:
         return None
     recipe = Recipe(**settled["recipe"])

@@ -141,8 +141,8 @@ class DropboxFileStore:
         entry = past.following(base)
         return entry if entry and entry.content_hash == content_hash else None
 
-    def changes(self, cursor: Cursor | None) -> ChangePage:
-        return self._go_on(cursor) if cursor else self._list("")
+    def changes(self, cursor: Cursor | None, location: str = "") -> ChangePage:
+        return self._go_on(cursor) if cursor else self._list(location)
 
     def _list(self, location: str) -> ChangePage:
         try:
