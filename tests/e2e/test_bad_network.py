@@ -31,9 +31,6 @@ IS_LONG = SECONDS >= 60
 LONGEST = 40.0 if IS_LONG else 1.0
 """Seconds that a fault may take: in a long storm more than any deadline."""
 
-LONGEST_OF_AWS = min(LONGEST, 2.5)
-"""Less than its timeouts: docs/reliability.md says what an AWS that drips or hangs still costs."""
-
 SHARE = 0.15
 SHARE_OF_AWS = 0.03
 """Of the exchanges that meet a fault. A write makes two or three with Dropbox, and ten with AWS."""
@@ -68,7 +65,7 @@ def storm(tmp_path: Path) -> Iterator[Storm]:
     with ExitStack() as running:
         networks = [
             Network(lambda: product.dropbox.base_url, Weather(SEED, SHARE, LONGEST)),
-            Network(lambda: product.aws.endpoint, Weather(SEED + 1, SHARE_OF_AWS, LONGEST_OF_AWS)),
+            Network(lambda: product.aws.endpoint, Weather(SEED + 1, SHARE_OF_AWS, LONGEST)),
             Network(lambda: product.embeddings.url, Weather(SEED + 2, SHARE, LONGEST)),
         ]
         dropbox, aws, embeddings = (running.enter_context(network) for network in networks)

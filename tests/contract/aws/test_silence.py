@@ -19,7 +19,6 @@ from memorybox.adapters.aws.oauth import DynamoGrantStore, auth_table
 from memorybox.adapters.aws.queue import Outbox, SqsChangeQueue
 from memorybox.adapters.aws.session import Session
 from memorybox.adapters.aws.table import Cancelled, update
-from memorybox.adapters.aws.timeouts import LAST_WORDS
 from memorybox.adapters.aws.vault import KmsVault
 from memorybox.deadline import Deadline
 from tests.fakes.clock import FakeClock
@@ -185,19 +184,12 @@ def test_a_condition_that_failed_is_told_even_beside_a_conflict() -> None:
     assert cancelled.value.failed == [False, True]
 
 
-def test_a_last_word_has_a_moment_after_the_deadline_and_later_ones_have_none() -> None:
-    clock = FakeClock()
+def test_a_last_word_after_the_deadline_is_said_once() -> None:
     with hanging() as (clients, visits):
-        session = Session(clients.dynamodb, "memory", ALICE, Deadline.after(0, clock))
+        session = Session(clients.dynamodb, "memory", ALICE, Deadline.after(0, FakeClock()))
         with pytest.raises(StorageSilent):
             session.get("account")
         assert inside.waits_for(lambda: visits == ["POST"])
-
-        clock.sleep(2 * LAST_WORDS)
-        with pytest.raises(StorageSilent):
-            session.get("account")
-
-    assert visits == ["POST"]
 
 
 def test_a_failed_call_is_tried_again_only_while_there_is_time() -> None:

@@ -25,10 +25,7 @@ LONG_SECONDS = 60.0
 """For the whole of a long one, if nobody waits for it."""
 
 SHORTEST = 0.2
-"""Seconds that a call gets even at the very end: what is said last may still be heard,"""
-
-LAST_WORDS = 0.5
-"""unless the end is so many seconds ago."""
+"""Seconds that a call gets even at the very end: what is said last may still be heard."""
 
 MOST_CONNECTIONS = 16  # as many as there may be threads in one process
 
@@ -52,17 +49,11 @@ class Exchanges(URLLib3Session):
         client.meta.events.register_first(f"needs-retry.{service}", _give_up)
 
     def _sent(self, request: "AWSPreparedRequest", **_: object) -> "AWSResponse":
-        with lasting(Deadline.after(min(self._seconds, _left()), SystemClock())):
+        seconds = self._seconds
+        if deadline := current():
+            seconds = min(seconds, max(SHORTEST, deadline.remaining()))
+        with lasting(Deadline.after(seconds, SystemClock())):
             return self.send(request)
-
-
-def _left() -> float:
-    deadline = current()
-    if deadline is None:
-        return LONG_SECONDS
-    if deadline.earlier(-LAST_WORDS).has_passed:
-        raise StorageSilent
-    return max(SHORTEST, deadline.remaining())
 
 
 def _give_up(response: Any, caught_exception: Exception | None, **_: object) -> None:
