@@ -2,8 +2,9 @@
 
 import ssl
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime, timedelta
+from importlib import import_module
 from ipaddress import ip_address
 from pathlib import Path
 from socket import AF_INET, IPPROTO_TCP, SOCK_STREAM, socket
@@ -18,12 +19,24 @@ from urllib3 import PoolManager
 from urllib3.exceptions import HTTPError
 
 from local import ports
+from memorybox.accounts.model import AccountId
 from memorybox.adapters import sockets
+from memorybox.adapters.aws.clients import Clients
+from memorybox.adapters.aws.errors import StorageSilent
+from memorybox.adapters.aws.guard import Guard
+from memorybox.adapters.aws.vault import KmsVault
+from memorybox.adapters.dropbox.session import new_session
+from memorybox.adapters.dropbox.signin import DropboxOAuth
+from memorybox.adapters.openai.embedder import OpenAIEmbedder
 from memorybox.clock import SystemClock
-from memorybox.deadline import Deadline, lasting
+from memorybox.deadline import CALL_SECONDS, Deadline, lasting, within
+from memorybox.files.errors import DropboxSilent
+from memorybox.search.embedder import EmbedderSilent
 from tests.fakes.clock import FakeClock
 
 CLOCK = SystemClock()
+SECONDS = 0.9
+
 DROP, DROPS = 0.02, 3_000
 
 Talk = Callable[[socket, Event], None]
@@ -80,9 +93,18 @@ def talking(talk: Talk) -> Iterator[str]:
         listening.listen()
         thread = Thread(target=serve)
         thread.start()
-        yield f"https://127.0.0.1:{listening.getsockname()[1]}"
-        is_over.set()
-        thread.join()
+        try:
+            yield f"https://127.0.0.1:{listening.getsockname()[1]}"
+        finally:
+            is_over.set()
+            with socket() as nobody:  # comes where nobody came
+                nobody.connect(listening.getsockname())
+            thread.join()
+
+
+def soon() -> AbstractContextManager[None]:
+    """There is little time in here, and none for a second try."""
+    return lasting(Deadline.after(SECONDS, CLOCK))
 
 
 def drip(connection: socket, is_over: Event) -> None:
@@ -138,11 +160,54 @@ def test_a_server_whose_certificate_nobody_knows_is_not_talked_to(identity: Path
         manager.request("GET", url)
 
 
+def tell_aws(url: str) -> None:
+    aws = Clients(
+        Guard(memory_table="memory", auth_table="auth"),
+        endpoint_url=url,
+        region_name="us-east-1",
+        aws_access_key_id="test",
+        aws_secret_access_key="test",
+    )
+    vault = KmsVault(aws.kms, "key")
+    with soon(), pytest.raises(StorageSilent):
+        vault.seal("secret", account_id=AccountId("dbid:alice"), purpose="p")
+
+
+def tell_dropbox(url: str) -> None:
+    with new_session(url) as session, soon(), pytest.raises(DropboxSilent):
+        DropboxOAuth(session, "key", "secret", "https://box/callback", CLOCK).refresh("secret")
+
+
+def tell_the_embedder(url: str) -> None:
+    import_module("openai.resources.embeddings")
+    embedder = OpenAIEmbedder(api_key="secret", base_url=url, model="m", dims=4)
+    with soon(), pytest.raises(EmbedderSilent):
+        embedder.embed(["secret"], within(CALL_SECONDS, CLOCK))
+
+
+@pytest.mark.parametrize("tell", [tell_aws, tell_dropbox, tell_the_embedder])
+def test_nobody_is_told_anything_whose_certificate_is_not_known(
+    identity: Path, tell: Callable[[str], None]
+) -> None:
+    told = list[bytes]()
+
+    def listen(connection: socket, _: Event) -> None:
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        context.load_cert_chain(identity)
+        with context.wrap_socket(connection, server_side=True) as secure:
+            told.append(secure.recv(10_000))
+
+    with talking(listen) as url:
+        tell(url)
+
+    assert told == []
+
+
 def test_nobody_waits_beyond_the_deadline_for_a_handshake(identity: Path) -> None:
     with (
         talking(drip_a_handshake) as url,
         trusting(identity) as manager,
-        lasting(Deadline.after(0.5, CLOCK)),
+        soon(),
         pytest.raises(HTTPError, match="timed out"),
     ):
         manager.request("GET", url)
@@ -152,7 +217,7 @@ def test_nobody_waits_beyond_the_deadline_for_an_answer_over_tls(identity: Path)
     with (
         talking(over_tls(identity, drip_an_answer)) as url,
         trusting(identity) as manager,
-        lasting(Deadline.after(0.5, CLOCK)),
+        soon(),
         pytest.raises(HTTPError, match="timed out"),
     ):
         manager.request("GET", url)
@@ -168,6 +233,11 @@ def test_nobody_waits_beyond_the_deadline_for_the_address_of_a_host() -> None:
     with lasting(Deadline.after(0.2, CLOCK)), pytest.raises(TimeoutError):
         sockets.resolve("box.example", 443, look_up)
     is_over.set()
+
+
+def test_a_host_that_can_be_none_is_an_error_at_once() -> None:
+    with pytest.raises(ValueError, match="label"):
+        sockets.resolve(f"{'a' * 64}.example", 443)
 
 
 def test_after_the_deadline_no_connection_is_made() -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 import requests
@@ -65,10 +66,10 @@ def test_every_request_is_told_in_time_that_storage_is_silent(
         "code_challenge_method": "S256",
     }
 
-    def ask(method: str, path: str, **request: object) -> requests.Response:
-        return requests.request(method, product.url + path, timeout=60, **request)  # type: ignore[arg-type]
+    def ask(method: str, path: str, **request: Any) -> requests.Response:
+        return requests.request(method, product.url + path, timeout=60, **request)
 
-    asked = [
+    asked: list[tuple[str, str, dict[str, Any]]] = [
         ("POST", "/mcp", {"json": call, "headers": bearer}),
         ("POST", "/token", {"data": refresh}),
         ("POST", "/register", {"json": {"redirect_uris": [REDIRECT_URI]}}),

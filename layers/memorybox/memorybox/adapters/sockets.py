@@ -80,16 +80,17 @@ def resolve(
 
     The resolver of the system knows no deadline: it is left to itself where it takes longer.
     """
+    seconds = left()
     found = Future[Sequence[Address]]()
 
     def ask() -> None:
         try:
             found.set_result(look_up(host, port, type=SOCK_STREAM))
-        except OSError as error:
+        except (OSError, ValueError) as error:  # a ValueError for a host that can be none
             found.set_exception(error)
 
     Thread(target=ask, daemon=True).start()
-    return found.result(left())
+    return found.result(seconds)
 
 
 def connect(host: str, port: int, seconds: float | None) -> Socket:
@@ -100,18 +101,25 @@ def connect(host: str, port: int, seconds: float | None) -> Socket:
 def connect_first(addresses: Sequence[Address], seconds: float | None) -> Socket:
     """A connection to the first of these addresses that takes one."""
     failure = OSError("the host has no address")
-    for family, kind, protocol, _, address in addresses:
-        connection = Socket(family, kind, protocol)
-        connection.settimeout(seconds)
+    for address in addresses:
         try:
-            connection.connect(address)
-            connection.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
+            return _opened(address, seconds)
         except OSError as error:
-            connection.close()
             failure = error
-        else:
-            return connection
     raise failure
+
+
+def _opened(address: Address, seconds: float | None) -> Socket:
+    family, kind, protocol, _, place = address
+    connection = Socket(family, kind, protocol)
+    try:
+        connection.settimeout(seconds)
+        connection.connect(place)
+        connection.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
+    except OSError:
+        connection.close()
+        raise
+    return connection
 
 
 def bind(manager: "PoolManager") -> None:

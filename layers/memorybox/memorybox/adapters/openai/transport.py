@@ -1,6 +1,5 @@
 """How bytes travel to the embeddings service: on sockets that know the deadline."""
 
-import certifi
 import httpx2
 from urllib3 import PoolManager, Timeout
 from urllib3.exceptions import HTTPError
@@ -8,13 +7,15 @@ from urllib3.exceptions import HTTPError
 from memorybox.adapters import sockets
 
 CONNECT_TIMEOUT = 3.0
+CONNECTIONS = 12
+"""How many are kept: as many as there may be threads in one process."""
 
 
 class Transport(httpx2.BaseTransport):
     """A transport of httpx2, whose own would wait for each packet anew."""
 
     def __init__(self) -> None:
-        self._pools = PoolManager(ca_certs=certifi.where())
+        self._pools = PoolManager(maxsize=CONNECTIONS, ssl_context=httpx2.create_ssl_context())
         sockets.bind(self._pools)
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
