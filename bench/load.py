@@ -207,9 +207,11 @@ def wake(load: Load, kind: Kind) -> Iterator[None]:
 
     with ThreadPoolExecutor(1) as threads:
         goes_on = threads.submit(go_on)
-        yield
-        is_over.set()
-        goes_on.result()
+        try:
+            yield
+        finally:
+            is_over.set()
+            goes_on.result()
 
 
 def sustained(load: Load, kind: Kind, seconds: float) -> tuple[float, list[Reply]]:
