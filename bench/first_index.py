@@ -39,9 +39,8 @@ from local.dropbox.server import DropboxEmulator
 from local.embedders import Matrix
 from local.openai import EmbeddingsServer
 from memorybox.accounts.model import AccountId, SealedAccess, SignedIn
-from memorybox.bootstrap.call import CALL_SECONDS
 from memorybox.bootstrap.process import Process
-from memorybox.deadline import Deadline
+from memorybox.deadline import CALL_SECONDS, Deadline
 from memorybox.search.embedder import MOST_BYTES
 
 DROPBOX_SECONDS, EMBEDDING_SECONDS = 0.15, 0.1

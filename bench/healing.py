@@ -35,8 +35,8 @@ from local.dropbox.grants import App
 from local.dropbox.server import DropboxEmulator
 from local.openai import EmbeddingsServer
 from memorybox.accounts.model import AccountId
-from memorybox.bootstrap.call import CALL_SECONDS
 from memorybox.bootstrap.process import Process
+from memorybox.deadline import CALL_SECONDS
 
 NOTES = 500
 """In each workspace."""

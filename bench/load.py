@@ -1,6 +1,6 @@
 """What rate each function sustains, what happens past it, and whether a flood slows `/mcp`.
 
-    python -m bench.load [--workers 4] [--seconds 8]
+    python -m bench.load [--workers 4] [--seconds 8] [--only rates|floods]
 
 Open loop: requests come when they are due, whether or not those before them have been answered, and
 each is timed from when it was due. They come from a process of its own, but it, the product and
@@ -15,7 +15,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
@@ -23,6 +23,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from statistics import median, quantiles
 from tempfile import TemporaryDirectory
+from threading import Event
 
 import httpx2
 
@@ -32,10 +33,15 @@ from tests.e2e.tokens import sign_in
 
 ACCOUNTS = 8
 NOTES = 25
-FASTEST = 640.0
+SLOWEST, FASTEST, STEP = 3.0, 640.0, 1.4
+"""The rates a second that are tried, each so many times the one before."""
+
 PATIENCE = 60.0
-SUSTAINED = 2.0
+SUSTAINED = 1.0
 """Seconds within which nine of ten are answered at a rate that is sustained."""
+
+WRITES = 2.0
+"""A second, beside which searches are measured too: each waits for what was just written."""
 
 QUIET = 4.0
 """Calls a second whose time is measured beside a flood."""
@@ -190,16 +196,34 @@ def running(workers: int, is_throttled: bool) -> Iterator[tuple[Load, People]]:
             yield load, people
 
 
+@contextmanager
+def wake(load: Load, kind: Kind) -> Iterator[None]:
+    """Requests that come slowly all the time in here, whatever else does."""
+    is_over = Event()
+
+    def go_on() -> None:
+        while not is_over.is_set():
+            load.at(WRITES, 1.0, kind)
+
+    with ThreadPoolExecutor(1) as threads:
+        goes_on = threads.submit(go_on)
+        try:
+            yield
+        finally:
+            is_over.set()
+            goes_on.result()
+
+
 def sustained(load: Load, kind: Kind, seconds: float) -> tuple[float, list[Reply]]:
-    """The highest rate that is sustained, each a fourth above the one before, and its replies."""
+    """The highest rate that is sustained, and its replies."""
     best: tuple[float, list[Reply]] = (0.0, [])
-    rate = 2.0
+    rate = SLOWEST
     while rate < FASTEST:
         replies = load.at(rate, seconds, kind)
         if not all(reply.is_good for reply in replies) or slow(replies) > SUSTAINED:
             break
         best = rate, replies
-        rate *= 1.25
+        rate *= STEP
     return best
 
 
@@ -222,23 +246,18 @@ def recovery(load: Load, kind: Kind) -> float:
 def rates(workers: int, seconds: float) -> str:
     rows = []
     with running(workers, is_throttled=False) as (load, people):
-        for name in ("read", "write", "search", "webhook"):
-            kind = getattr(people, name)
-            rate, replies = sustained(load, kind, seconds)
-            past = load.at(4 * max(rate, 2.0), seconds, kind)
-            times = [reply.seconds for reply in replies] or [0.0]
-            rows.append(
-                (
-                    name,
-                    f"{rate:.0f}",
-                    f"{1_000 * median(times):.0f}",
-                    told(past),
-                    f"{max(reply.seconds for reply in past):.1f}",
-                    f"{recovery(load, kind):.1f}",
-                )
-            )
+        rows += [
+            row("read", load, people.read, seconds),
+            row("search, nothing changes", load, people.search, seconds),
+        ]
+        with wake(load, people.write):
+            rows.append(row(f"search, {WRITES:.0f} writes a second", load, people.search, seconds))
+        rows += [
+            row("write", load, people.write, seconds),
+            row("notification", load, people.webhook, seconds),
+        ]
     heads = (
-        "function",
+        "what",
         "sustained a second",
         "p50 ms",
         "at four times that",
@@ -246,6 +265,20 @@ def rates(workers: int, seconds: float) -> str:
         "well again after s",
     )
     return table(heads, rows)
+
+
+def row(what: str, load: Load, kind: Kind, seconds: float) -> tuple[str, ...]:
+    rate, replies = sustained(load, kind, seconds)
+    past = load.at(4 * max(rate, SLOWEST), seconds, kind)
+    times = [reply.seconds for reply in replies] or [0.0]
+    return (
+        what,
+        f"{rate:.0f}",
+        f"{1_000 * median(times):.0f}",
+        told(past),
+        f"{max(reply.seconds for reply in past):.1f}",
+        f"{recovery(load, kind):.1f}",
+    )
 
 
 def floods(workers: int, seconds: float) -> str:
@@ -286,17 +319,19 @@ def told(replies: Sequence[Reply]) -> str:
     return ", ".join(f"{number} {what}" for what, number in counts)
 
 
+TABLES = {"rates": rates, "floods": floods}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--workers", type=int, default=4)
     parser.add_argument("--seconds", type=float, default=8.0, help="of each rate")
-    parser.add_argument("--floods-only", action="store_true")
+    parser.add_argument("--only", choices=TABLES, help="one of the tables")
     given = parser.parse_args()
-    if not given.floods_only:
-        print(rates(given.workers, given.seconds), "\n", flush=True)
-    print(floods(given.workers, given.seconds))
+    for name in [given.only] if given.only else TABLES:
+        print(TABLES[name](given.workers, given.seconds), "\n", flush=True)
 
 
 if __name__ == "__main__":

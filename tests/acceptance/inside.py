@@ -18,8 +18,8 @@ from memorybox.accounts.rates import Allowance, LocalBuckets
 from memorybox.adapters.dropbox.client import Client, Tokens
 from memorybox.adapters.dropbox.files import DropboxFileStore
 from memorybox.adapters.openai.embedder import OpenAIEmbedder
-from memorybox.bootstrap.call import CALL_SECONDS, Threads
-from memorybox.deadline import Deadline
+from memorybox.bootstrap.call import Threads
+from memorybox.deadline import CALL_SECONDS, Deadline
 from memorybox.files.service import Files
 from memorybox.mcp.server import Answer, McpServer
 from memorybox.search.budget import month_of

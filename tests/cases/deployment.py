@@ -19,8 +19,8 @@ from local.dropbox.accounts import Account
 from local.dropbox.server import DropboxEmulator
 from local.openai import EmbeddingsServer
 from memorybox.accounts.model import AccountId, SealedAccess, SignedIn
-from memorybox.bootstrap.call import CALL_SECONDS
 from memorybox.bootstrap.process import Process
+from memorybox.deadline import CALL_SECONDS
 from memorybox.mcp.toolset import ToolResult
 
 APP_SECRET = "the secret of the app"

@@ -12,8 +12,8 @@ import pytest
 
 from local.dropbox.accounts import Account
 from memorybox.accounts.model import AccountId
-from memorybox.bootstrap.call import CALL_SECONDS
 from memorybox.bootstrap.process import Process
+from memorybox.deadline import CALL_SECONDS
 from tests.cases.deployment import Deployment
 
 NOTES = 110  # in each workspace: enough for a pack of its own

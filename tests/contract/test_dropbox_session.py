@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-import requests
+from urllib3.exceptions import ReadTimeoutError
 
 from memorybox.adapters.dropbox.session import new_session, read_body
 
@@ -60,7 +60,7 @@ def dripping() -> Iterator[tuple[str, list[Visit]]]:
 def test_the_read_timeout_holds_for_a_whole_answer_that_comes_in_drops() -> None:
     began = time.monotonic()
     with dripping() as (base_url, _), new_session(base_url) as session:
-        with pytest.raises(requests.ReadTimeout):
+        with pytest.raises(ReadTimeoutError):
             session.post(URL, data=b"{}", timeout=(1, 0.3))
 
         assert time.monotonic() - began < 1
@@ -70,7 +70,7 @@ def test_a_streamed_body_that_comes_in_drops_has_a_limit_too() -> None:
     began = time.monotonic()
     with dripping() as (base_url, _), new_session(base_url) as session:
         response = session.post(URL, data=b"{}", timeout=(1, 0.3), stream=True)
-        with pytest.raises(requests.ReadTimeout):
+        with pytest.raises(ReadTimeoutError):
             read_body(response, 0.3)
 
         assert time.monotonic() - began < 1

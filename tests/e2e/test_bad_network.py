@@ -31,8 +31,8 @@ IS_LONG = SECONDS >= 60
 LONGEST = 40.0 if IS_LONG else 1.0
 """Seconds that a fault may take: in a long storm more than any deadline."""
 
-LONGEST_OF_AWS = min(LONGEST, 2.5)
-"""Less than its timeouts: docs/reliability.md says what an AWS that drips or hangs still costs."""
+PROMISED = 26.0
+"""Seconds: 25, and one for a machine that does other things too. A long storm has it for itself."""
 
 SHARE = 0.15
 SHARE_OF_AWS = 0.03
@@ -68,7 +68,7 @@ def storm(tmp_path: Path) -> Iterator[Storm]:
     with ExitStack() as running:
         networks = [
             Network(lambda: product.dropbox.base_url, Weather(SEED, SHARE, LONGEST)),
-            Network(lambda: product.aws.endpoint, Weather(SEED + 1, SHARE_OF_AWS, LONGEST_OF_AWS)),
+            Network(lambda: product.aws.endpoint, Weather(SEED + 1, SHARE_OF_AWS, LONGEST)),
             Network(lambda: product.embeddings.url, Weather(SEED + 2, SHARE, LONGEST)),
         ]
         dropbox, aws, embeddings = (running.enter_context(network) for network in networks)
@@ -172,7 +172,7 @@ def another_app(product: Product, is_over: Event) -> None:
         product.account.put(f"/elsewhere/{turn % 3}.md", f"Another app was here {turn} times.\n")
 
 
-@pytest.mark.promise("P-202", "P-203", "P-204", "P-205", "P-208", "P-209")
+@pytest.mark.promise("P-202", "P-203", "P-204", "P-205", "P-206", "P-208", "P-209")
 def test_every_acknowledged_text_is_in_the_folder_once_although_the_network_is_bad(
     storm: Storm,
 ) -> None:
@@ -204,6 +204,7 @@ def test_every_acknowledged_text_is_in_the_folder_once_although_the_network_is_b
     told = {text: said for client in clients for text, said in client.told.items()}
     assert {t: held.count(t) for t, said in told.items() if held.count(t) not in said.counts} == {}
     assert any(said.is_acknowledged for said in told.values())
+    assert slowest < PROMISED or not IS_LONG
 
     assert inside.waits_for(lambda: inside.messages(product) == 0)
     assert inside.waits_for(lambda: is_complete(assistant))
@@ -212,10 +213,7 @@ def test_every_acknowledged_text_is_in_the_folder_once_although_the_network_is_b
 
 
 def is_excused(reply: Reply) -> bool:
-    """Whether only the gateway lost its patience: a busy machine makes calls late too.
-
-    A long storm has the machine for itself, and there every call must keep its time.
-    """
+    """Whether only the gateway lost its patience: a busy machine makes calls late too."""
     return not IS_LONG and reply.status == requests.codes.unavailable
 
 

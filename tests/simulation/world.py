@@ -11,8 +11,7 @@ from memorybox.adapters.aws.errors import StorageSilent
 from memorybox.adapters.aws.timeouts import READ_TIMEOUT, SHORTEST
 from memorybox.adapters.dropbox.client import Client
 from memorybox.adapters.dropbox.files import DropboxFileStore
-from memorybox.bootstrap.call import CALL_SECONDS
-from memorybox.deadline import Deadline
+from memorybox.deadline import CALL_SECONDS, Deadline
 from memorybox.errors import SignInEnded, Unavailable
 from memorybox.files.commands import CommandLog
 from memorybox.files.model import StoredFile

@@ -9,8 +9,9 @@ from memorybox.accounts.ports import Removed
 from memorybox.adapters.aws.belongings import AwsBelongings
 from memorybox.adapters.aws.clients import Clients
 from memorybox.adapters.aws.directory import DynamoDirectory
+from memorybox.adapters.aws.errors import StorageSilent
 from memorybox.adapters.aws.packs import PackCache, S3PackStore
-from memorybox.clock import SystemClock
+from memorybox.clock import Clock, SystemClock
 from memorybox.search.budget import BudgetSpent
 from memorybox.search.pack import build_pack
 from tests.contract.aws.world import (
@@ -22,6 +23,7 @@ from tests.contract.aws.world import (
     indexed,
     seen,
 )
+from tests.fakes.clock import FakeClock
 
 
 def fill(request_of: RequestOf, clients: Clients, account: AccountId, cache: PackCache) -> None:
@@ -43,8 +45,10 @@ def directory(clients: Clients) -> DynamoDirectory:
     return DynamoDirectory(clients.dynamodb, aws.MEMORY_TABLE, SystemClock())
 
 
-def belongings(request_of: RequestOf, clients: Clients, account: AccountId) -> AwsBelongings:
-    session = request_of(account).session
+def belongings(
+    request_of: RequestOf, clients: Clients, account: AccountId, clock: Clock | None = None
+) -> AwsBelongings:
+    session = request_of(account, clock).session
     return AwsBelongings(session, directory(clients), clients.s3, aws.BUCKET)
 
 
@@ -82,6 +86,27 @@ def test_all_records_and_all_versions_of_all_files_go_and_only_those_of_the_acco
     assert traces(cloud, other) == kept
     assert traces(cloud, account) == 0
     assert account not in list(directory(clients).accounts())
+
+
+def test_what_there_is_no_time_to_remove_goes_when_it_is_asked_for_again(
+    request_of: RequestOf,
+    clients: Clients,
+    cloud: aws.Aws,
+    account: AccountId,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    cache = PackCache(tmp_path_factory.mktemp("packs"), memory_bytes=10**6, folder_bytes=10**6)
+    fill(request_of, clients, account, cache)
+    clock = FakeClock()
+    too_late = belongings(request_of, clients, account, clock)
+    clock.sleep(30)
+
+    with pytest.raises(StorageSilent):
+        too_late.remove()
+    assert traces(cloud, account) > 150
+
+    belongings(request_of, clients, account).remove()
+    assert traces(cloud, account) == 0
 
 
 @pytest.mark.requirement("B2", "D5")

@@ -88,5 +88,6 @@ class Belongings(Protocol):
     def remove(self) -> Removed:
         """Remove every record, file and old version of a file. What is gone already is no error.
 
-        Removes nothing while the account is linked: its person has signed in meanwhile.
+        Removes nothing while the account is linked: its person has signed in meanwhile. Raises
+        Unavailable where there was no time for all: the rest goes when it is called again.
         """

@@ -13,10 +13,10 @@ from contextvars import copy_context
 from dataclasses import dataclass
 from functools import cached_property, partial
 from random import SystemRandom
-from typing import TYPE_CHECKING, Final, Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from memorybox.accounts.model import AccountId
-from memorybox.deadline import Deadline
+from memorybox.deadline import Deadline, lasting
 
 if TYPE_CHECKING:
     from memorybox.adapters.aws.budget import DynamoBudget
@@ -39,12 +39,6 @@ if TYPE_CHECKING:
     from memorybox.search.service import Search
     from memorybox.toolsets.memory import MemoryTools
 
-CALL_SECONDS: Final = 24.5
-"""How long the work of a tool call may take, so that its answer is there after 25 s.
-
-API Gateway gives up after 30 s.
-"""
-
 R = TypeVar("R")
 
 
@@ -64,6 +58,7 @@ class Call:
         from memorybox.adapters.aws.guard import acting_for
 
         self._open.enter_context(acting_for(self._account))
+        self._open.enter_context(lasting(self.deadline))
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -247,7 +242,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Threads:
-    """The port Parallel on a pool of threads, which know whose request they work for."""
+    """The port Parallel on a pool of threads, which know for whom they work, and until when."""
 
     pool: ThreadPoolExecutor
 

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Final
 import memorybox
 from memorybox.accounts.model import AccountId
 from memorybox.bootstrap import tracing
-from memorybox.bootstrap.call import CALL_SECONDS, Call, Threads
+from memorybox.bootstrap.call import Call, Threads
 from memorybox.clock import Clock, SystemClock
-from memorybox.deadline import Deadline
+from memorybox.deadline import CALL_SECONDS, within
 from memorybox.settings import Secrets, Settings
 
 if TYPE_CHECKING:
@@ -261,7 +261,7 @@ class Process:
 
     def call(self, account: AccountId, seconds: float, client_id: str = "") -> Call:
         """A call for one account, which ends within `seconds`; of a client, or our own work."""
-        return Call(self, account, Deadline.after(seconds, self.clock), client_id)
+        return Call(self, account, within(seconds, self.clock), client_id)
 
     def mcp(self, grant: Grant) -> McpServer:
         """The MCP server of the account that gave the grant."""
@@ -319,7 +319,7 @@ class Process:
         from memorybox.adapters.aws.belongings import AwsBelongings
         from memorybox.adapters.aws.session import Session
 
-        deadline = Deadline.after(CALL_SECONDS, self.clock)
+        deadline = within(CALL_SECONDS, self.clock)
         session = Session(self.aws.dynamodb, self.settings.memory_table, account, deadline)
         return AwsBelongings(session, self.directory, self.aws.s3, self.settings.bucket_name)
 

@@ -55,6 +55,7 @@ def _furnished(app: _App, services: Services) -> _App:
         Door,
         perimeter=services.perimeter,
         is_https=services.issuer.url.startswith("https:"),
+        clock=services.clock,
         references=services.references,
     )
     return app

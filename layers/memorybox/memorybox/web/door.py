@@ -8,6 +8,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from memorybox.clock import Clock
+from memorybox.deadline import CALL_SECONDS, Deadline, lasting
 from memorybox.web.errors import failure
 from memorybox.web.perimeter import Perimeter
 
@@ -15,13 +17,23 @@ _log = logging.getLogger(__name__)
 
 
 class Door:
-    """Refuses foreign hosts, adds the headers of every answer, and answers for what broke."""
+    """Refuses foreign hosts, adds the headers of every answer, and answers for what broke.
+
+    From here on a request has a deadline.
+    """
 
     def __init__(
-        self, app: ASGIApp, *, perimeter: Perimeter, is_https: bool, references: Callable[[], str]
+        self,
+        app: ASGIApp,
+        *,
+        perimeter: Perimeter,
+        is_https: bool,
+        clock: Clock,
+        references: Callable[[], str],
     ) -> None:
         self._app = app
         self._perimeter = perimeter
+        self._clock = clock
         self._references = references
         self._headers = {
             "x-content-type-options": "nosniff",
@@ -51,7 +63,8 @@ class Door:
             await refusal(scope, receive, send_with_headers)
             return
         try:
-            await self._app(scope, receive, send_with_headers)
+            with lasting(Deadline.after(CALL_SECONDS, self._clock)):
+                await self._app(scope, receive, send_with_headers)
         except Exception as error:
             if has_begun:
                 raise

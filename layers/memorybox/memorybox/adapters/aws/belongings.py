@@ -9,7 +9,7 @@ from memorybox.accounts.model import AccountId
 from memorybox.accounts.ports import Removed
 from memorybox.adapters.aws import keys
 from memorybox.adapters.aws.directory import DynamoDirectory
-from memorybox.adapters.aws.errors import aws_errors
+from memorybox.adapters.aws.errors import StorageSilent, aws_errors
 from memorybox.adapters.aws.guard import acting_for
 from memorybox.adapters.aws.session import Session
 from memorybox.adapters.aws.table import ConditionFailed, delete
@@ -46,6 +46,7 @@ class AwsBelongings:
         found = self._session.query("sk >= :first", first=" ")
         count = 0
         while sks := [item["sk"] for item in islice(found, _TOGETHER)]:
+            self._check_time()
             large = [sk for sk in sks if sk.startswith(keys.PIECES)]
             small = [self._session.key(sk) for sk in sks if sk not in large]
             for sk in large:  # a transaction has at most 4 MB
@@ -59,9 +60,14 @@ class AwsBelongings:
         count = 0
         with _calls(self._session.account):
             for version in self._versions():
+                self._check_time()
                 self._client.delete_object(Bucket=self._bucket, **version)
                 count += 1
         return count
+
+    def _check_time(self) -> None:
+        if self._session.deadline.has_passed:
+            raise StorageSilent
 
     def _versions(self) -> Iterator[Any]:
         """Every version of every object, and the marks of those that were deleted before."""

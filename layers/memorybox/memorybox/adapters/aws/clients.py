@@ -8,8 +8,8 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import ConnectionClosedError
 
-from memorybox.adapters.aws import timeouts
 from memorybox.adapters.aws.guard import Guard
+from memorybox.adapters.aws.timeouts import LONG_SECONDS, READ_TIMEOUT, Exchanges
 
 if TYPE_CHECKING:
     from botocore.awsrequest import AWSResponse
@@ -22,11 +22,7 @@ if TYPE_CHECKING:
 
 C = TypeVar("C", bound="BaseClient")
 
-# boto3's own limits, a minute each and three attempts, would outlast every call.
 _CONFIG = Config(
-    connect_timeout=timeouts.CONNECT_TIMEOUT,
-    read_timeout=timeouts.READ_TIMEOUT,
-    max_pool_connections=16,  # as many as there may be threads in one process
     retries={"mode": "standard", "total_max_attempts": 2},
     response_checksum_validation="when_required",  # packs have a checksum of their own
 )
@@ -38,39 +34,40 @@ class Clients:
     def __init__(self, guard: Guard, **connection: Any) -> None:
         self._guard = guard
         self._connection = connection
+        self._short, self._long = Exchanges(READ_TIMEOUT), Exchanges(LONG_SECONDS)
         # At DEBUG it logs whole requests and answers: keys, tokens, names.
         logging.getLogger("botocore").setLevel(logging.INFO)
 
     @cached_property
     def dynamodb(self) -> "DynamoDBClient":
-        client = _checked(boto3.client("dynamodb", config=_CONFIG, **self._connection))
+        client = self._small(boto3.client("dynamodb", config=_CONFIG, **self._connection))
         self._guard.watch_dynamodb(client)
-        timeouts.watch(client)
         return client
 
     @cached_property
     def s3(self) -> "S3Client":
         client = boto3.client("s3", config=_CONFIG, **self._connection)
         self._guard.watch_s3(client)
+        self._long.watch(client)
         return client
 
     @cached_property
     def sqs(self) -> "SQSClient":
-        return _checked(boto3.client("sqs", config=_CONFIG, **self._connection))
+        return self._small(boto3.client("sqs", config=_CONFIG, **self._connection))
 
     @cached_property
     def kms(self) -> "KMSClient":
-        return _checked(boto3.client("kms", config=_CONFIG, **self._connection))
+        return self._small(boto3.client("kms", config=_CONFIG, **self._connection))
 
     @cached_property
     def ssm(self) -> "SSMClient":
-        return _checked(boto3.client("ssm", config=_CONFIG, **self._connection))
+        return self._small(boto3.client("ssm", config=_CONFIG, **self._connection))
 
-
-def _checked(client: C) -> C:
-    """A client of a JSON service that does not take half an answer for a whole one."""
-    client.meta.events.register("after-call", _refuse_half)
-    return client
+    def _small(self, client: C) -> C:
+        """A client of a JSON service that does not take half an answer for a whole one."""
+        client.meta.events.register("after-call", _refuse_half)
+        self._short.watch(client)
+        return client
 
 
 def _refuse_half(http_response: "AWSResponse", **_: object) -> None:

@@ -1,8 +1,9 @@
 """What AWS answers, as our errors."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
+from typing import Any
 
 from botocore.exceptions import (
     ClientError,
@@ -39,12 +40,18 @@ def aws_errors() -> Iterator[None]:
     try:
         yield
     except ClientError as error:
-        status = error.response["ResponseMetadata"]["HTTPStatusCode"]
-        if status >= HTTPStatus.INTERNAL_SERVER_ERROR or code_of(error) in _THROTTLED:
+        if is_silence(error.response):
             raise StorageSilent from error
         raise
     except (ConnectionError, HTTPClientError, IncompleteReadError) as error:
         raise StorageSilent from error
+
+
+def is_silence(answer: Mapping[str, Any]) -> bool:
+    """Whether an answer, as botocore reads it, is a failure of AWS, or asks to wait."""
+    status = answer["ResponseMetadata"]["HTTPStatusCode"]
+    code = answer.get("Error", {}).get("Code")
+    return status >= HTTPStatus.INTERNAL_SERVER_ERROR or code in _THROTTLED
 
 
 def code_of(error: ClientError) -> str:

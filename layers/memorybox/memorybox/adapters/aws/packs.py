@@ -7,7 +7,6 @@ reads their fronts, the postings of its words, and the vectors that may be near.
 import secrets
 from collections import OrderedDict
 from collections.abc import Collection, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,6 +22,7 @@ from memorybox.accounts.model import AccountId
 from memorybox.adapters.aws import keys
 from memorybox.adapters.aws.errors import aws_errors, code_of
 from memorybox.adapters.aws.guard import acting_for, check_object
+from memorybox.adapters.aws.threads import side_by_side
 from memorybox.search.model import PackRef
 from memorybox.search.pack import Pack
 from memorybox.search.sections import PackDamaged, PackLost, aligned
@@ -130,9 +130,8 @@ class S3PackStore:
             for ref, buffer in zip(missing, self._fetch(missing), strict=True):
                 self._opened[ref.key] = self._cache.add(ref.key, buffer)
             apart = [ref for ref in wanted if ref not in whole]
-            with ThreadPoolExecutor(READERS) as readers:
-                packs = readers.map(self._open_apart, apart)
-                self._opened |= zip((ref.key for ref in apart), packs, strict=True)
+            packs = side_by_side(self._open_apart, apart, READERS)
+            self._opened |= zip((ref.key for ref in apart), packs, strict=True)
         return [self._opened[ref.key] for ref in refs]
 
     def add(self, workspace: str, generation: int, data: bytes) -> str:
@@ -190,17 +189,13 @@ class S3PackStore:
             for (ref, start, _), buffer in zip(stretches, buffers, strict=True)
             for at in range(0, len(buffer), RANGE)
         ]
-        if len(ranges) == 1:
-            self._get(ranges[0])
-        else:
-            with ThreadPoolExecutor(READERS) as readers:
-                list(readers.map(self._get, ranges))
+        side_by_side(self._get, ranges, READERS)
         return buffers
 
     def _get(self, stretch: tuple[PackRef, int, memoryview]) -> None:
         ref, start, buffer = stretch
         span = f"bytes={start}-{start + len(buffer) - 1}"
-        with self._calls():  # once more: a thread has a context of its own
+        with self._calls():
             try:
                 answer = self._client.get_object(Bucket=self._bucket, Key=ref.key, Range=span)
             except ClientError as error:

@@ -1,12 +1,12 @@
 """The secrets of the deployment, from the parameter store of Systems Manager."""
 
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
 
 from memorybox.adapters.aws.errors import aws_errors, code_of
+from memorybox.adapters.aws.threads import side_by_side
 from memorybox.clock import Clock
 from memorybox.settings import Secrets
 
@@ -37,9 +37,8 @@ class SsmSecrets:
     def get(self) -> Secrets:
         """Raises KeyError if a secret that is needed was never put."""
         if self._kept is None or self._clock.now() >= self._stale_at:
-            with ThreadPoolExecutor(len(NAMES)) as readers:
-                values = dict(zip(NAMES, readers.map(self._read, NAMES), strict=True))
-            found = {name: value for name, value in values.items() if value is not None}
+            values = zip(NAMES, side_by_side(self._read, NAMES, len(NAMES)), strict=True)
+            found = {name: value for name, value in values if value is not None}
             self._kept = Secrets.from_parameters(found)
             self._stale_at = self._clock.now() + FRESH_FOR
         return self._kept

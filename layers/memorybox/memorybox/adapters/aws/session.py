@@ -12,9 +12,8 @@ from memorybox.adapters.aws.errors import StorageSilent
 from memorybox.adapters.aws.guard import acting_for
 from memorybox.adapters.aws.keys import of_account
 from memorybox.adapters.aws.table import Cancelled, ConditionFailed, Table, Write
-from memorybox.adapters.aws.timeouts import lasting
 from memorybox.adapters.aws.values import Item
-from memorybox.deadline import Deadline
+from memorybox.deadline import Deadline, lasting
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

@@ -11,6 +11,7 @@ from botocore.exceptions import ClientError
 from memorybox.adapters.aws.errors import StorageSilent, aws_errors, code_of
 from memorybox.adapters.aws.values import Item, plain, wire
 from memorybox.clock import Clock
+from memorybox.deadline import current
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -73,7 +74,7 @@ class Table:
     """A table, as far as `scope` lets its calls reach. Reads are consistent.
 
     Every method may raise StorageSilent. Conflicts with a transaction of somebody else are tried
-    again for about a second.
+    again for about a second, or until the deadline.
     """
 
     def __init__(
@@ -148,12 +149,16 @@ class Table:
 
     def _call(self, call: Callable[[], T]) -> T:
         for attempt in range(_TRIES):
-            try:
-                with self._scope(), aws_errors():
-                    return call()
-            except ClientError as error:
-                _raise_outcome(error)
-            self._clock.sleep(_FIRST_PAUSE * 2**attempt * secrets.randbelow(1_000) / 1_000)
+            with self._scope():
+                try:
+                    with aws_errors():
+                        return call()
+                except ClientError as error:
+                    _raise_outcome(error)
+                pause = _FIRST_PAUSE * 2**attempt * secrets.randbelow(1_000) / 1_000
+                if (deadline := current()) and deadline.remaining() < pause:
+                    raise StorageSilent
+                self._clock.sleep(pause)
         raise StorageSilent
 
 

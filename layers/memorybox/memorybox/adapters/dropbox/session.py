@@ -1,6 +1,5 @@
 """How bytes travel to Dropbox: one pool of connections for a whole process."""
 
-import time
 from http.cookiejar import DefaultCookiePolicy
 from io import BytesIO
 from math import inf
@@ -9,6 +8,10 @@ from urllib.parse import urlsplit
 
 import requests
 from requests.adapters import HTTPAdapter
+
+from memorybox.adapters import sockets
+from memorybox.clock import SystemClock
+from memorybox.deadline import lasting, within
 
 CONNECTIONS = 16
 """How many calls at once keep their connections; more are made as needed, and closed."""
@@ -52,30 +55,33 @@ class TooLong(Exception):
 
 
 def read_body(response: requests.Response, seconds: float, at_most: float = inf) -> bytes:
-    """The whole body, read in `seconds`; requests itself limits each packet only.
+    """The whole body, read in `seconds`.
 
-    Raises TooLong, requests.ReadTimeout, or an error of urllib3 for a body that breaks off.
+    Raises TooLong, or an error of urllib3 for a body that breaks off or is not there in time.
     """
-    end = time.monotonic() + seconds
     body = bytearray()
-    while chunk := response.raw.read1(_CHUNK, decode_content=True):
-        body += chunk
-        if len(body) > at_most:
-            response.close()
-            raise TooLong
-        if time.monotonic() > end:
-            response.close()
-            raise requests.ReadTimeout
+    with lasting(within(seconds, SystemClock())):
+        while chunk := response.raw.read1(_CHUNK, decode_content=True):
+            body += chunk
+            if len(body) > at_most:
+                response.close()
+                raise TooLong
     return bytes(body)
 
 
 class _WholeAnswers(HTTPAdapter):
-    """Holds the read timeout for the whole of an answer, unless it is to be streamed."""
+    """Holds the read timeout for a whole exchange; if the answer is streamed, up to its body."""
+
+    def init_poolmanager(self, *options: Any, **named: Any) -> None:
+        super().init_poolmanager(*options, **named)
+        sockets.bind(self.poolmanager)
 
     def send(
         self, request: requests.PreparedRequest, *options: Any, **named: Any
     ) -> requests.Response:
-        response = super().send(request, *options, **named)
-        if not named["stream"]:
-            response.raw = BytesIO(read_body(response, named["timeout"][1]))
+        seconds = named["timeout"][1]
+        with lasting(within(seconds, SystemClock())):
+            response = super().send(request, *options, **named)
+            if not named["stream"]:
+                response.raw = BytesIO(read_body(response, seconds))
         return response

@@ -2,9 +2,7 @@
 
 import io
 import re
-import socket
 import ssl
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -12,12 +10,14 @@ from http.client import HTTPException, HTTPResponse
 from typing import Protocol
 from urllib.parse import urlsplit
 
+from memorybox.adapters import sockets
 from memorybox.adapters.http.guard import is_public
 from memorybox.clock import Clock
-from memorybox.deadline import Deadline
+from memorybox.deadline import Deadline, lasting, within
 from memorybox.oauth.documents import MAX_BYTES, DocumentUnavailable, FetchedDocument
 
 SECONDS = 5.0
+_PORT = 443
 _MAX_HEAD_BYTES = 32_768
 _MAX_AGE = re.compile(r"(?:^|[\s,])max-age=\"?([0-9]{1,9})")
 _JSON = re.compile(r"application/(?:[a-z0-9.+-]*\+)?json", re.IGNORECASE)
@@ -34,23 +34,17 @@ class Connection(Protocol):
 
 def resolve(host: str) -> Sequence[str]:
     """Every address of `host`."""
-    found = socket.getaddrinfo(host, 443, type=socket.SOCK_STREAM)
-    return [str(address[0]) for *_, address in found]
+    return [str(address[0]) for *_, address in sockets.resolve(host, _PORT)]
 
 
 def connect(address: str, host: str, seconds: float) -> Connection:
     """TLS to `address`, with a certificate for `host`. No proxy: nothing reads the environment."""
-    plain = socket.create_connection((address, 443), timeout=seconds)
-    # The timeout of a socket is for one read: a host that drips its handshake never reaches it.
-    cut = threading.Timer(seconds, plain.shutdown, [socket.SHUT_RDWR])
-    cut.start()
+    plain = sockets.connect(address, _PORT, seconds)
     try:
         return ssl.create_default_context().wrap_socket(plain, server_hostname=host)
     except BaseException:
         plain.close()
         raise
-    finally:
-        cut.cancel()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +56,12 @@ class HttpClientDocuments:
     connect: Callable[[str, str, float], Connection] = connect
 
     def fetch(self, url: str) -> FetchedDocument:
-        deadline = Deadline.after(SECONDS, self.clock)
+        deadline = within(SECONDS, self.clock)
         parts = urlsplit(url)
         target = f"{parts.path}?{parts.query}" if parts.query else parts.path
         try:
-            raw = self._exchange(parts.netloc, target, deadline)
+            with lasting(deadline):
+                raw = self._exchange(parts.netloc, target, deadline)
             return _document(raw)
         except (OSError, HTTPException, ValueError) as error:
             raise DocumentUnavailable(type(error).__name__) from error

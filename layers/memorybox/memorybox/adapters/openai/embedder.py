@@ -8,14 +8,13 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from memorybox.deadline import Deadline
+from memorybox.deadline import Deadline, lasting
 from memorybox.search.embedder import MOST_BYTES, EmbedderSilent, Embeddings, TextRefused
 
 if TYPE_CHECKING:
     from openai import OpenAI
     from openai.types import CreateEmbeddingResponse
 
-CONNECT_TIMEOUT = 3.0
 SHORTEST_CALL = 0.5
 """Seconds; with less left, no request is sent."""
 
@@ -65,25 +64,31 @@ class OpenAIEmbedder:
 
     @cached_property
     def _client(self) -> OpenAI:
+        from httpx2 import Client
         from openai import OpenAI
 
-        # A server on this machine asks for no key, but the client does.
-        return OpenAI(api_key=self._api_key or "none", base_url=self._base_url, max_retries=0)
+        from memorybox.adapters.openai.transport import Transport
+
+        return OpenAI(
+            api_key=self._api_key or "none",  # a server on this machine asks for none
+            base_url=self._base_url,
+            max_retries=0,
+            http_client=Client(transport=Transport()),
+        )
 
     def _ask(self, texts: Sequence[str], deadline: Deadline) -> CreateEmbeddingResponse:
         import openai
 
-        left = deadline.remaining()
-        if left < SHORTEST_CALL:
+        if deadline.remaining() < SHORTEST_CALL:
             raise EmbedderSilent
         try:
-            return self._client.embeddings.create(
-                input=list(texts),
-                model=self.model,
-                dimensions=self.dims,
-                encoding_format="base64",
-                timeout=openai.Timeout(left, connect=min(CONNECT_TIMEOUT, left)),
-            )
+            with lasting(deadline):
+                return self._client.embeddings.create(
+                    input=list(texts),
+                    model=self.model,
+                    dimensions=self.dims,
+                    encoding_format="base64",
+                )
         except (openai.RateLimitError, openai.InternalServerError) as error:
             raise _Again from error
         except openai.APIStatusError as error:
