@@ -34,7 +34,11 @@ FRONT = (
     "norms",
     "lengths",
     "terms",
-    "offsets",
+    "held_by",
+    "firsts",
+    "starts",
+    "often_of",
+    "often",
 )
 """The sections that every search reads whole. The sampled vectors come next."""
 
