@@ -80,7 +80,7 @@ def measure(name: str, questions: Questions, dims: int) -> list[str]:
     return [name, f"{len(parts):,}", *(f"{each / len(parts):,.0f}" for each in per_part)]
 
 
-HEADS = ("set", "parts", "terms a part", "different ones", "bytes a part", *KINDS, "head, gaps")
+HEADS = ("set", "parts", "terms a part", "different terms", "bytes a part", *KINDS, "head, gaps")
 
 
 def main() -> None:
