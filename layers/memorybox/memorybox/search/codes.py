@@ -40,8 +40,8 @@ class Code:
 
     def encoded(self, holders: Array, counts: Array) -> Array:
         """A row for each term, a byte for each bit. The holders of each ascend."""
-        upper = np.zeros((len(holders), self.upper), "u1")
-        np.put_along_axis(upper, (holders >> self.low) + np.arange(self.held_by), 1, axis=1)
+        upper, rows = np.zeros((len(holders), self.upper), "u1"), np.arange(len(holders))
+        upper[rows[:, np.newaxis], (holders >> self.low) + np.arange(self.held_by)] = 1
         times = np.minimum(counts, OFTEN).astype("u4")
         lower = times << self.low | holders & (1 << self.low) - 1
         planes = (lower >> self._shifts & 1).astype("u1").swapaxes(0, 1)
