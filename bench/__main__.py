@@ -26,6 +26,7 @@ ON_SETS: Mapping[str, Sequence[str]] = {
     "quality-minilm": ["bench.quality", "--model", "minilm", *SLOWLY],
     "peers": ["bench.peers"],
     "coarse": ["bench.coarse"],
+    "sizes": ["bench.sizes"],
 }
 USUAL = ("imports", "calls", "costs", "speed")
 """What runs when nothing is named, and `quality` if the sets are there. The others take long."""

@@ -95,7 +95,7 @@ def test_what_was_not_used_for_longest_leaves_memory_first(
     def packs_of_a_call() -> S3PackStore:
         return S3PackStore(clients.s3, aws.BUCKET, account, cache)
 
-    first, second, third = (add(packs_of_a_call(), 2_000) for _ in "123")  # 1.3 MB each
+    first, second, third = (add(packs_of_a_call(), 2_000) for _ in "123")  # 1.1 MB each
     for ref in (first, second, first, third):
         opened(packs_of_a_call(), ref)
 
@@ -154,7 +154,7 @@ def test_what_is_too_much_for_memory_stays_where_it_is_and_holds_the_same(
 ) -> None:
     cache = a_cache(tmp_path, memory_bytes=2 * MEGABYTE, folder_bytes=10 * MEGABYTE)
     packs = S3PackStore(clients.s3, aws.BUCKET, account, cache)
-    refs = [add(packs, 2_000) for _ in "123"]  # 1.3 MB each
+    refs = [add(packs, 2_000) for _ in "123"]  # 1.1 MB each
 
     with requests_of(clients.s3) as sent:
         whole, *apart = packs.open(refs)
@@ -164,7 +164,7 @@ def test_what_is_too_much_for_memory_stays_where_it_is_and_holds_the_same(
         for pack in apart:
             assert not isinstance(pack.columns.vectors, np.ndarray)
             sent.clear()
-            assert (pack.columns.spans[5:7] == whole.columns.spans[5:7]).all()
+            assert (pack.columns.identities[-9:] == whole.columns.identities[-9:]).all()
             assert sent == {"GetObject": 1}
             assert pack.take([0]) == entries(2_000)
     assert len(list(tmp_path.iterdir())) == 1
@@ -182,5 +182,39 @@ def test_damage_in_a_pack_that_is_not_in_memory_is_found_when_it_is_read(
 
     assert pack.columns.vectors[:1].shape == (1, 512)
     with pytest.raises(PackDamaged) as damaged:
-        pack.columns.counts[:]
+        pack.columns.words.among(np.ones(pack.parts, bool))
     assert damaged.value.key == ref.key
+
+
+def test_the_front_of_a_pack_that_stays_where_it_is_is_read_once_in_a_process(
+    clients: Clients, account: AccountId, tmp_path: Path
+) -> None:
+    cache = PackCache(tmp_path, memory_bytes=0, folder_bytes=0, front_bytes=2 * MEGABYTE)
+    ref = add(S3PackStore(clients.s3, aws.BUCKET, account, cache), 2_000)
+
+    first = opened(S3PackStore(clients.s3, aws.BUCKET, account, cache), ref)
+    with requests_of(clients.s3) as sent:
+        second = opened(S3PackStore(clients.s3, aws.BUCKET, account, cache), ref)
+        assert not sent
+        assert first.take([0]) == second.take([0]) == entries(2_000)
+        assert sent["GetObject"]
+
+
+def test_fronts_stay_within_their_bound(
+    clients: Clients, account: AccountId, tmp_path: Path
+) -> None:
+    cache = PackCache(tmp_path, memory_bytes=0, folder_bytes=0, front_bytes=3 * MEGABYTE)
+
+    def packs_of_a_call() -> S3PackStore:
+        return S3PackStore(clients.s3, aws.BUCKET, account, cache)
+
+    first, second, third = (add(packs_of_a_call(), 2_000) for _ in "123")  # 1.1 MB each
+    for ref in (first, second, third):
+        opened(packs_of_a_call(), ref)
+
+    with requests_of(clients.s3) as sent:
+        opened(packs_of_a_call(), second)
+        opened(packs_of_a_call(), third)
+        assert not sent
+        opened(packs_of_a_call(), first)
+        assert sent["GetObject"]

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from struct import pack
 
 from memorybox.adapters.aws.budget import DynamoBudget
 from memorybox.adapters.aws.commands import DynamoCommandLog
@@ -59,7 +60,7 @@ def seen(path_lower: str, rev: str = "rev 1") -> Seen:
 
 def indexed(parts: int, rev: str = "rev 1", fill: int = 0) -> Indexed:
     """A result of so many parts of about 0.7 kB each; `fill` tells one result from another."""
-    words = Words(terms=bytes(160), counts=bytes(40), length=40)
+    words = Words(terms=pack("<40I", *range(40)), counts=bytes(40), length=40)
     vector = bytes([fill]) * 512
     return Indexed(
         rev,

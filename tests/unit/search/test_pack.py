@@ -253,7 +253,7 @@ def set_size(head: dict[str, Any]) -> None:
 
 
 def drop_a_section(head: dict[str, Any]) -> None:
-    del head["sections"]["counts"]
+    del head["sections"]["codes"]
 
 
 def drop_the_recipe(head: dict[str, Any]) -> None:
@@ -264,8 +264,8 @@ def shorten_a_column(head: dict[str, Any]) -> None:
     head["sections"]["lengths"][2] = [1]
 
 
-def shorten_the_postings(head: dict[str, Any]) -> None:
-    head["sections"]["postings"][2][0] -= 1
+def shorten_the_codes(head: dict[str, Any]) -> None:
+    head["sections"]["codes"][2][0] -= 1
 
 
 def shorten_the_table(head: dict[str, Any]) -> None:
@@ -273,15 +273,15 @@ def shorten_the_table(head: dict[str, Any]) -> None:
 
 
 def misplace_a_section(head: dict[str, Any]) -> None:
-    head["sections"]["counts"][0] += 64
+    head["sections"]["codes"][0] += 64
 
 
 def describe_no_type(head: dict[str, Any]) -> None:
-    head["sections"]["counts"][1] = []
+    head["sections"]["codes"][1] = []
 
 
 def retype_a_section(head: dict[str, Any]) -> None:
-    head["sections"]["counts"][1] = [["", "no type"]]
+    head["sections"]["codes"][1] = [["", "no type"]]
 
 
 @pytest.mark.parametrize(
@@ -294,7 +294,7 @@ def retype_a_section(head: dict[str, Any]) -> None:
         drop_a_section,
         drop_the_recipe,
         shorten_a_column,
-        shorten_the_postings,
+        shorten_the_codes,
         shorten_the_table,
         misplace_a_section,
         retype_a_section,

@@ -61,7 +61,8 @@ _OVERVIEW_SECONDS: Final = 8.0
 
 _THREADS = 12
 _REMEMBERED_ACCOUNTS = 16
-_PACKS_IN_MEMORY = 256 * 1024 * 1024
+_PACKS_IN_MEMORY = 192 * 1024 * 1024
+_FRONTS_IN_MEMORY = 64 * 1024 * 1024  # of a million parts
 _PACKS_ON_DISK = 384 * 1024 * 1024
 
 
@@ -222,6 +223,7 @@ class Process:
             Path(tempfile.gettempdir()) / "memorybox-packs",
             memory_bytes=_PACKS_IN_MEMORY,
             folder_bytes=_PACKS_ON_DISK,
+            front_bytes=_FRONTS_IN_MEMORY,
         )
 
     @cached_property

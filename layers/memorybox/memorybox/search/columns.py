@@ -1,4 +1,4 @@
-"""The parts of many files side by side: vectors as one matrix, words as postings for each term."""
+"""The parts of many files side by side: vectors as one matrix, and the words of all of them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
@@ -9,6 +9,7 @@ import numpy as np
 
 from memorybox.search.clusters import Clusters
 from memorybox.search.model import Part, Words
+from memorybox.search.postings import Occurrences, Postings
 from memorybox.search.sections import Column, Sections
 from memorybox.search.vectors import Array, cosines, norms
 
@@ -44,17 +45,8 @@ class Columns:
     lengths: Array
     """u16: how many terms each part has."""
 
-    terms: Array
-    """u32: every term that stands somewhere, ascending."""
-
-    offsets: Array
-    """u32: where the postings of each term begin; at last, where they all end."""
-
-    postings: Column
-    """For each term in turn the parts that hold it, ascending: u16, or u32 if need be."""
-
-    counts: Column
-    """u8: how often each of them holds it."""
+    words: Occurrences | Postings
+    """Which terms each part holds, and how often."""
 
     @classmethod
     def over(cls, sections: Sections, dims: int, parts: int) -> Self:
@@ -69,10 +61,7 @@ class Columns:
             centres=sections.column("centres", dims)[:],
             norms=sections.array("norms"),
             lengths=sections.array("lengths"),
-            terms=sections.array("terms"),
-            offsets=sections.array("offsets"),
-            postings=sections.column("postings"),
-            counts=sections.column("counts"),
+            words=Postings.over(sections, parts),
         )
         by_part = [columns.file_of, columns.spans, columns.identities, columns.vectors]
         by_part += [columns.part_at, columns.norms, columns.lengths]
@@ -80,8 +69,6 @@ class Columns:
             {len(column) for column in by_part} != {parts}
             or len(columns.bounds) != len(columns.centres) + 1
             or columns.bounds[-1] != parts
-            or len(columns.offsets) != len(columns.terms) + 1
-            or not columns.offsets[-1] == len(columns.postings) == len(columns.counts)
         ):
             raise ValueError("the columns are not of one length")
         return columns
@@ -90,13 +77,7 @@ class Columns:
     def of(cls, files: Sequence[Sequence[Part]], dims: int) -> Self:
         """The parts of each file, files in order."""
         parts = list(chain.from_iterable(files))
-        terms = np.frombuffer(b"".join(part.words.terms for part in parts), "<u4")
-        counts = np.frombuffer(b"".join(part.words.counts for part in parts), "u1")
         numbers = np.arange(len(parts), dtype="<u2" if len(parts) <= 1 << 16 else "<u4")
-        holders = np.repeat(numbers, [len(part.words.counts) for part in parts])
-        by_term = _stable_order(terms)
-        ascending = terms[by_term]
-        starts = np.flatnonzero(np.append(True, ascending[1:] != ascending[:-1])[: len(terms)])
         vectors = _matrix((part.vector for part in parts), "i1", dims)
         return cls(
             file_of=np.repeat(np.arange(len(files), dtype="<u4"), [len(each) for each in files]),
@@ -108,10 +89,7 @@ class Columns:
             centres=vectors[:0],
             norms=norms(vectors),
             lengths=np.array([part.words.length for part in parts], "<u2"),
-            terms=ascending[starts],
-            offsets=np.append(starts, len(terms)).astype("<u4"),
-            postings=holders[by_term],
-            counts=counts[by_term],
+            words=Occurrences.of([part.words for part in parts]),
         )
 
     def clustered(self) -> Self:
@@ -139,20 +117,17 @@ class Columns:
 
     def arrays(self) -> dict[str, Array]:
         """The columns by name, as `over` finds them."""
-        return {field.name: getattr(self, field.name)[:] for field in fields(self)}
+        names = [field.name for field in fields(self) if field.name != "words"]
+        return {name: getattr(self, name)[:] for name in names} | self.words.coded().arrays()
 
     def parts(self, chosen: Array) -> list[tuple[int, Part]]:
         """The parts for which the mask `chosen` is true, each with the number of its file."""
         numbers = np.flatnonzero(chosen)
         spans, identities, vectors = self.spans[:], self.identities[:], self.vectors[:]
         rows = self._rows()
-        postings = self.postings[:]
-        held = np.flatnonzero(chosen[postings])
-        held = held[np.argsort(postings[held], kind="stable")]
-        terms = self.terms[np.searchsorted(self.offsets, held, side="right") - 1]
-        counts, holders = self.counts[:][held], postings[held]
-        starts = np.searchsorted(holders, numbers, side="left")
-        ends = np.searchsorted(holders, numbers, side="right")
+        words = self.words.among(chosen)
+        starts = np.searchsorted(words.holders, numbers, side="left")
+        ends = np.searchsorted(words.holders, numbers, side="right")
         return [
             (
                 int(self.file_of[number]),
@@ -162,8 +137,8 @@ class Columns:
                     identity=identities[number].tobytes(),
                     vector=vectors[rows[number]].tobytes(),
                     words=Words(
-                        terms=terms[start:end].tobytes(),
-                        counts=counts[start:end].tobytes(),
+                        terms=words.terms[start:end].tobytes(),
+                        counts=words.counts[start:end].tobytes(),
                         length=int(self.lengths[number]),
                     ),
                 ),
@@ -173,11 +148,7 @@ class Columns:
 
     def holding(self, term: int) -> tuple[Array, Array]:
         """The parts that hold the term, and how often each does."""
-        first, last = (
-            np.searchsorted(self.terms, np.uint32(term), side) for side in ("left", "right")
-        )
-        at = slice(int(self.offsets[first]), int(self.offsets[last]))
-        return self.postings[at], self.counts[at]
+        return self.words.holding(term)
 
     def cosines(self, rows: slice, vector: Array) -> Array:
         """Those of rows of `vectors`, of which there must be one at least, with a vector."""
@@ -205,9 +176,3 @@ class Columns:
 
 def _matrix(rows: Iterable[bytes], dtype: str, width: int) -> Array:
     return np.frombuffer(b"".join(rows), dtype).reshape(-1, width)
-
-
-def _stable_order(numbers: Array) -> Array:
-    """As argsort does, of u32: sorting number and place as one takes a third of its time."""
-    places = np.arange(len(numbers), dtype="<u8")
-    return np.sort(numbers.astype("<u8") << 32 | places) & 0xFFFFFFFF

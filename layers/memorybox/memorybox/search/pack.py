@@ -34,7 +34,11 @@ FRONT = (
     "norms",
     "lengths",
     "terms",
-    "offsets",
+    "held_by",
+    "firsts",
+    "starts",
+    "often_of",
+    "often",
 )
 """The sections that every search reads whole. The sampled vectors come next."""
 
@@ -49,6 +53,9 @@ class Pack:
     columns: Columns
     hides: Hidden
     """By number of an older pack, rows of it that hold no more."""
+
+    front: int
+    """Bytes of it that are in memory wherever the rest is."""
 
     @classmethod
     def open(cls, data: bytes | bytearray | memoryview, key: str = "") -> Self:
@@ -76,7 +83,7 @@ class Pack:
             hidden_in, hidden_rows = sections.array("hidden_in"), sections.array("hidden_rows")
             older: list[int] = np.unique(hidden_in).tolist()
             hides = {number: hidden_rows[hidden_in == number] for number in older}
-            return cls(about["number"], recipe, table, columns, hides)
+            return cls(about["number"], recipe, table, columns, hides, about["front"])
         except (KeyError, TypeError, ValueError) as error:
             why = "the head of the pack does not describe it"
             raise PackDamaged(why, sections.key) from error

@@ -22,7 +22,7 @@ import numpy as np
 from memorybox.errors import MemoryBoxError
 from memorybox.search.vectors import Array
 
-MAGIC, FORMAT = b"MBPK", 3
+MAGIC, FORMAT = b"MBPK", 4
 FIXED = Struct("<4sIII")
 BLOCK = 16 * 1024
 FIRST = 64 * 1024

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
-from typing import Any, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -53,6 +53,19 @@ class Strings:
         return [text[start:end].decode() for start, end in pairwise([0, *ends])]
 
 
+class Record(NamedTuple):
+    """What is known of each file beside its path and its state."""
+
+    rev: bytes
+    content_hash: bytes
+    size: int
+    modified: int
+    """Microseconds since EPOCH."""
+
+    until: int
+    """The day of the next try by its ordinal; 0 if there is none."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class FileTable:
     """Columns of what is known of each file, rows ascending by path_lower."""
@@ -92,7 +105,7 @@ class FileTable:
             "modified": np.array([(f.modified - EPOCH) // MICROSECOND for f in seen], "<i8"),
             "until": np.array([until.toordinal() if until else 0 for _, until in states], "<u4"),
         }
-        records = np.empty(len(seen), [(name, column.dtype) for name, column in columns.items()])
+        records = np.empty(len(seen), [(name, columns[name].dtype) for name in Record._fields])
         for name, column in columns.items():
             records[name] = column
         return cls(
@@ -154,18 +167,17 @@ class FileTable:
         return found
 
     def rev(self, row: int) -> str:
-        rev: bytes = self._record(row)["rev"]
-        return rev.decode()
+        return self._record(row).rev.decode()
 
     def seen(self, row: int) -> Seen:
         path_lower, record = self.paths[row], self._record(row)
         return Seen(
             path_lower=path_lower,
             path_display=self.displays[row] or path_lower,
-            rev=record["rev"].decode(),
-            content_hash=record["content_hash"].decode(),
-            size=int(record["size"]),
-            modified=EPOCH + int(record["modified"]) * MICROSECOND,
+            rev=record.rev.decode(),
+            content_hash=record.content_hash.decode(),
+            size=record.size,
+            modified=EPOCH + record.modified * MICROSECOND,
         )
 
     def skipped(self, row: int) -> Skipped | None:
@@ -174,14 +186,15 @@ class FileTable:
         if state in (INDEXED, DUE):
             return None
         return Skipped(
-            rev=record["rev"].decode(),
-            content_hash=record["content_hash"].decode(),
+            rev=record.rev.decode(),
+            content_hash=record.content_hash.decode(),
             reason=SKIPPED[state - 2],
-            until=date.fromordinal(int(record["until"])) if record["until"] else None,
+            until=date.fromordinal(record.until) if record.until else None,
         )
 
-    def _record(self, row: int) -> Any:
-        return self.records[row : row + 1][0]
+    def _record(self, row: int) -> Record:
+        [record] = self.records[row : row + 1].tolist()
+        return Record(*record)
 
 
 def _state(entry: Entry, recipe: Recipe) -> tuple[int, date | None]:

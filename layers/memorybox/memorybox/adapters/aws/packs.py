@@ -1,7 +1,7 @@
 """The packs on S3, with copies in memory and in the temporary folder of the machine.
 
 A request holds as many packs as there is memory for. Those beyond stay where they are: a search
-reads their fronts, the postings of its words, and the vectors that may be near.
+reads their fronts, which are kept too, the codes of its words, and the vectors that may be near.
 """
 
 import secrets
@@ -44,39 +44,35 @@ class PackCache:
     What was not used for longest goes first, in memory and in `folder` alike.
     """
 
-    def __init__(self, folder: Path, *, memory_bytes: int, folder_bytes: int) -> None:
+    def __init__(
+        self, folder: Path, *, memory_bytes: int, folder_bytes: int, front_bytes: int = 0
+    ) -> None:
         self.memory_bytes = memory_bytes
+        self.apart = _Recent(front_bytes)
+        """Packs of which the front alone is in memory."""
+
+        self._whole = _Recent(memory_bytes)
         self._folder = folder
         self._folder_bytes = folder_bytes
-        self._packs: OrderedDict[str, tuple[Pack, int]] = OrderedDict()
 
     def get(self, key: str) -> Pack | None:
-        if key in self._packs:
-            self._packs.move_to_end(key)
-            return self._packs[key][0]
+        """The pack, all of it in memory."""
+        if pack := self._whole.get(key):
+            return pack
         file = self._file(key)
         try:
             with file.open("rb") as copy:
                 buffer = aligned(file.stat().st_size)
                 copy.readinto(buffer)
             file.touch()
-            return self._remember(key, buffer)
+            return self._whole.add(key, Pack.open(buffer, key), buffer.nbytes)
         except (OSError, PackLost):
             return None  # the object itself may be better than the copy
 
     def add(self, key: str, buffer: memoryview) -> Pack:
         """Open the bytes of a pack, and keep them if they are one."""
-        pack = self._remember(key, buffer)
+        pack = self._whole.add(key, Pack.open(buffer, key), buffer.nbytes)
         self._save(key, buffer)
-        return pack
-
-    def _remember(self, key: str, buffer: memoryview) -> Pack:
-        pack = Pack.open(buffer, key)
-        self._packs[key] = pack, buffer.nbytes
-        held = sum(size for _, size in self._packs.values())
-        while held > self.memory_bytes:
-            _, (_, size) = self._packs.popitem(last=False)
-            held -= size
         return pack
 
     def _save(self, key: str, buffer: memoryview) -> None:
@@ -105,6 +101,28 @@ class PackCache:
         return self._folder / sha256(key.encode()).hexdigest()
 
 
+class _Recent:
+    """The packs that were used last, up to so many bytes."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._packs: OrderedDict[str, tuple[Pack, int]] = OrderedDict()
+
+    def get(self, key: str) -> Pack | None:
+        if key not in self._packs:
+            return None
+        self._packs.move_to_end(key)
+        return self._packs[key][0]
+
+    def add(self, key: str, pack: Pack, size: int) -> Pack:
+        self._packs[key] = pack, size
+        held = sum(size for _, size in self._packs.values())
+        while held > self._most:
+            _, (_, gone) = self._packs.popitem(last=False)
+            held -= gone
+        return pack
+
+
 class S3PackStore:
     """The port PackStore, for one request."""
 
@@ -114,6 +132,7 @@ class S3PackStore:
         self._client = client
         self._bucket = bucket
         self._account = account
+        self._objects = _Objects(client, bucket, account)
         self._cache = cache
         self._opened: dict[str, Pack] = {}
         self._room = cache.memory_bytes
@@ -127,11 +146,9 @@ class S3PackStore:
             cached = {ref.key: self._cache.get(ref.key) for ref in whole}
             missing = [ref for ref in whole if cached[ref.key] is None]
             self._opened |= {key: pack for key, pack in cached.items() if pack}
-            for ref, buffer in zip(missing, self._fetch(missing), strict=True):
+            for ref, buffer in zip(missing, self._objects.whole(missing), strict=True):
                 self._opened[ref.key] = self._cache.add(ref.key, buffer)
-            apart = [ref for ref in wanted if ref not in whole]
-            packs = side_by_side(self._open_apart, apart, READERS)
-            self._opened |= zip((ref.key for ref in apart), packs, strict=True)
+            self._opened |= self._open_apart([ref for ref in wanted if ref not in whole])
         return [self._opened[ref.key] for ref in refs]
 
     def add(self, workspace: str, generation: int, data: bytes) -> str:
@@ -165,22 +182,42 @@ class S3PackStore:
                 if found["Key"] not in named and found["LastModified"] < before:
                     self._client.delete_object(Bucket=self._bucket, Key=found["Key"])
 
-    def read(self, ref: PackRef, start: int, end: int) -> memoryview:
-        """Bytes of an object, in ranges that are read side by side."""
-        [buffer] = self._fill([(ref, start, end)])
-        return buffer
-
     def _has_room(self, ref: PackRef) -> bool:
         if ref.size > self._room:
             return False
         self._room -= ref.size
         return True
 
-    def _open_apart(self, ref: PackRef) -> Pack:
-        return Pack.over(_Apart(self, ref))
+    def _open_apart(self, refs: Sequence[PackRef]) -> dict[str, Pack]:
+        """Packs that stay where they are, by key."""
+        known = self._cache.apart
+        packs = {ref.key: pack for ref in refs if (pack := known.get(ref.key))}
+        missing = [_Apart(self._objects, ref) for ref in refs if ref.key not in packs]
+        opened = side_by_side(Pack.over, missing, READERS)
+        for source, pack in zip(missing, opened, strict=True):
+            packs[source.key] = known.add(source.key, pack, pack.front)
+        return packs
 
-    def _fetch(self, refs: Sequence[PackRef]) -> list[memoryview]:
+    @contextmanager
+    def _calls(self) -> Iterator[None]:
+        with acting_for(self._account), aws_errors():
+            yield
+
+
+@dataclass(frozen=True, slots=True)
+class _Objects:
+    """Bytes of an account's objects, in ranges that are read side by side."""
+
+    client: "S3Client"
+    bucket: str
+    account: AccountId
+
+    def whole(self, refs: Sequence[PackRef]) -> list[memoryview]:
         return self._fill([(ref, 0, ref.size) for ref in refs])
+
+    def stretch(self, ref: PackRef, start: int, end: int) -> memoryview:
+        [buffer] = self._fill([(ref, start, end)])
+        return buffer
 
     def _fill(self, stretches: Sequence[tuple[PackRef, int, int]]) -> list[memoryview]:
         buffers = [aligned(end - start) for _, start, end in stretches]
@@ -195,9 +232,9 @@ class S3PackStore:
     def _get(self, stretch: tuple[PackRef, int, memoryview]) -> None:
         ref, start, buffer = stretch
         span = f"bytes={start}-{start + len(buffer) - 1}"
-        with self._calls():
+        with acting_for(self.account), aws_errors():
             try:
-                answer = self._client.get_object(Bucket=self._bucket, Key=ref.key, Range=span)
+                answer = self.client.get_object(Bucket=self.bucket, Key=ref.key, Range=span)
             except ClientError as error:
                 if code_of(error) in ("NoSuchKey", "InvalidRange"):
                     raise PackDamaged("the pack is missing or cut off", ref.key) from None
@@ -205,17 +242,12 @@ class S3PackStore:
             if not _is_filled(answer, buffer):
                 raise PackDamaged("the object ends too early", ref.key)
 
-    @contextmanager
-    def _calls(self) -> Iterator[None]:
-        with acting_for(self._account), aws_errors():
-            yield
-
 
 @dataclass(frozen=True, slots=True)
 class _Apart:
-    """A pack that is not in memory, as a Source."""
+    """A pack that is not in memory, as a Source for as long as its front is kept."""
 
-    store: S3PackStore
+    objects: _Objects
     ref: PackRef
 
     @property
@@ -227,7 +259,7 @@ class _Apart:
         return self.ref.size
 
     def read(self, start: int, end: int) -> memoryview:
-        return self.store.read(self.ref, start, end)
+        return self.objects.stretch(self.ref, start, end)
 
 
 def _is_filled(answer: "GetObjectOutputTypeDef", buffer: memoryview) -> bool:
