@@ -7,7 +7,7 @@ clear.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Self
 
 import numpy as np
@@ -138,7 +138,7 @@ def build_pack(
     }
     about = {
         "number": number,
-        "recipe": asdict(recipe),
+        "recipe": {field.name: getattr(recipe, field.name) for field in fields(recipe)},
         "files": len(files),
         "parts": len(columns.file_of),
     }
