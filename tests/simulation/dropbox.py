@@ -17,6 +17,7 @@ from local.dropbox.accounts import Account, Profile
 from local.dropbox.clock import EmulatedClock
 from local.dropbox.commits import Conflict, Existing, Intent, decide
 from local.dropbox.entries import Entry, File, Folder, Tombstone, content_hash
+from local.dropbox.knobs import Knobs
 from local.dropbox.listing import Cursor, beginning, next_page
 from local.dropbox.storage import MemoryStorage
 from local.dropbox.tree import Tree
@@ -63,7 +64,7 @@ class SimulatedDropbox:
         """What was removed, with everything below it, and when."""
 
         self.account = Account(1, Profile(), clock, MemoryStorage(), lambda _: None)
-        self.account.set(**knobs)
+        self.account.knobs = Knobs(**knobs)
         self.account.storage.birth = "first"
         self._events = 0
         self._resets = 0

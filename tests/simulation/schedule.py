@@ -29,12 +29,15 @@ class Schedule:
         self._callers: list[_Caller] = []
         self._ready: list[_Caller] = []
         self._changes_at = 0.0
-        """When other callers are ready than those that are now."""
+        """When one of the others will be."""
 
     def add(self, call: Callable[[], object], *, after: float = 0.0) -> None:
         """Let a caller begin, in so many seconds at the earliest."""
-        self._callers.append(_Caller(call, self._hub, self.passed + after))
-        self._changes_at = self.passed
+        caller = _resting.pop() if _resting else _Caller()
+        caller.parent, caller.call = self._hub, call
+        caller.wakes = wakes = self.passed + after
+        self._callers.append(caller)
+        self._changes_at = min(self._changes_at, wakes)
 
     def step(self) -> None:
         """Wait for the next turn. It is given straight to the next caller, often the same again."""
@@ -46,24 +49,28 @@ class Schedule:
             chosen.switch()
 
     def sleep(self, seconds: float) -> None:
-        if self.current is None:
+        if (caller := self.current) is None:
             self.passed += seconds
-        else:
-            self.current.wakes = self.passed + seconds
-            self._changes_at = self.passed
-            self.step()
+            return
+        caller.wakes = wakes = self.passed + seconds
+        self._ready.remove(caller)
+        self._changes_at = min(self._changes_at, wakes)
+        self.step()
 
     def run(self) -> None:
         """Until all callers have ended. What one of them raises comes out here."""
+        ended: list[_Caller] = []
         while self._callers:
             self.current = self._next()
             self.current.switch()
-            self._callers.remove(self.current)  # comes back here only to end
-            self._changes_at = self.passed
+            ended.append(self.current)  # only who has ended comes back here
+            self._callers.remove(self.current)
+            self._ready.remove(self.current)
         self.current = None
+        _resting.extend(ended)  # not before: within one history, a greenlet is one caller
 
     def _next(self) -> "_Caller":
-        if self._changes_at <= self.passed:
+        if self._changes_at <= self.passed or not self._ready:
             self._see_who_is_ready()
         self.passed += TURN
         return self._ready[int(self._choose() * len(self._ready))]
@@ -73,13 +80,24 @@ class Schedule:
         wakings = [caller.wakes for caller in self._callers]
         self.passed = passed = max(self.passed, min(wakings))
         self._ready = [caller for caller in self._callers if caller.wakes <= passed]
-        self._changes_at = min((wakes for wakes in wakings if wakes > passed), default=inf)
+        self._changes_at = min([wakes for wakes in wakings if wakes > passed], default=inf)
 
 
 class _Caller(greenlet):
-    def __init__(self, call: Callable[[], object], hub: greenlet, wakes: float) -> None:
-        super().__init__(call, hub)
-        self.wakes = wakes
+    """Makes one call after another: a greenlet takes ten times as long to make as to switch to."""
+
+    parent: greenlet
+    call: Callable[[], object]
+    wakes: float
+
+    def run(self) -> None:
+        while True:
+            self.call()
+            del self.call
+            self.parent.switch()
+
+
+_resting: list[_Caller] = []
 
 
 class VirtualClock:

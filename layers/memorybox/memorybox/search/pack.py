@@ -81,7 +81,7 @@ class Pack:
             table = FileTable.over(sections, about["files"])
             columns = Columns.over(sections, recipe.dims, about["parts"])
             hidden_in, hidden_rows = sections.array("hidden_in"), sections.array("hidden_rows")
-            older: list[int] = np.unique(hidden_in).tolist()
+            older = sorted(set(hidden_in.tolist()))
             hides = {number: hidden_rows[hidden_in == number] for number in older}
             return cls(about["number"], recipe, table, columns, hides, about["front"])
         except (KeyError, TypeError, ValueError) as error:
