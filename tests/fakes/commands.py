@@ -19,6 +19,8 @@ class Run:
     """What is kept of a command."""
 
     by: object
+    """Stands for the request."""
+
     fingerprint: str
     ends: datetime
     forgotten: datetime
@@ -43,12 +45,13 @@ class InMemoryCommandLog:
         self._book = book
         self._deadline = deadline
         self._step = step
+        self._request = object()
 
     def begin(self, command: Command) -> Standing:
         self._step()
         now = self._deadline.clock.now()
         ends = now + timedelta(seconds=self._deadline.remaining())
-        fresh = Run(self, command.fingerprint, ends, forgotten=now + timedelta(hours=24))
+        fresh = Run(self._request, command.fingerprint, ends, forgotten=now + timedelta(hours=24))
         with self._book.lock:
             known = self._book.runs.get(_key(command))
             if known is None or known.forgotten <= now:
@@ -85,7 +88,7 @@ class InMemoryCommandLog:
 
     def _mine(self, command: Command) -> Run | None:
         run = self._book.runs.get(_key(command))
-        return run if run is not None and run.by is self and run.result is None else None
+        return run if run is not None and run.by is self._request and run.result is None else None
 
 
 def _key(command: Command) -> tuple[str, str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import lru_cache
 from io import BytesIO
 from types import SimpleNamespace
@@ -17,6 +17,7 @@ from local.dropbox.accounts import Account, Profile
 from local.dropbox.clock import EmulatedClock
 from local.dropbox.commits import Conflict, Existing, Intent, decide
 from local.dropbox.entries import Entry, File, Folder, Tombstone, content_hash
+from local.dropbox.knobs import Knobs
 from local.dropbox.listing import Cursor, beginning, next_page
 from local.dropbox.storage import MemoryStorage
 from local.dropbox.tree import Tree
@@ -63,7 +64,7 @@ class SimulatedDropbox:
         """What was removed, with everything below it, and when."""
 
         self.account = Account(1, Profile(), clock, MemoryStorage(), lambda _: None)
-        self.account.set(**knobs)
+        self.account.knobs = Knobs(**knobs)
         self.account.storage.birth = "first"
         self._events = 0
         self._resets = 0
@@ -286,7 +287,11 @@ class SimulatedApi:
 
     def __init__(self, dropbox: SimulatedDropbox, line: Line, timeout: float) -> None:
         self._dropbox, self._line, self._timeout = dropbox, line, timeout
-        self.answered_at: datetime | None = None
+        self._answered_at: datetime | None = None
+
+    @property
+    def answered_at(self) -> datetime | None:
+        return self._answered_at and self._answered_at.replace(microsecond=0)
 
     def files_upload(
         self,
@@ -326,19 +331,19 @@ class SimulatedApi:
         return self._through(lambda: self._dropbox.next_page(cursor))
 
     def _through(self, effect: Callable[[], Any], *, is_write: bool = False) -> Any:
-        self._meet(self._line.trouble(), effect if is_write else None)
+        if trouble := self._line.trouble():
+            self._meet(trouble, effect if is_write else None)
         answer = effect()
-        self.answered_at = self._dropbox.account.now().replace(tzinfo=UTC)
-        self._meet(self._line.trouble(), None)
+        self._answered_at = self._dropbox.account.clock.now()
+        if trouble := self._line.trouble():
+            self._meet(trouble, None)
         return answer
 
-    def _meet(self, trouble: Trouble | None, effect: Callable[[], Any] | None) -> None:
+    def _meet(self, trouble: Trouble, effect: Callable[[], Any] | None) -> None:
         match trouble:
-            case None:
-                return
-            case Trouble.BUSY if self.answered_at is None:
+            case Trouble.BUSY if self._answered_at is None:
                 raise NotNow(1)
-            case Trouble.STALE_TOKEN if self.answered_at is None:
+            case Trouble.STALE_TOKEN if self._answered_at is None:
                 raise TokenRefused
             case Trouble.DELAY:
                 self._dropbox.schedule.sleep(min(2.0, self._timeout))

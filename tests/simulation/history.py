@@ -20,7 +20,8 @@ from tests.simulation.plan import (
     Sweep,
     Wait,
 )
-from tests.simulation.world import PRODUCT, Crash, Parts, World
+from tests.simulation.ways import Crash
+from tests.simulation.world import PRODUCT, Parts, World
 
 SENDINGS = 3
 """How often a client sends a call with a command_id that is not answered."""
@@ -61,6 +62,8 @@ class Called:
 class History:
     world: World
     calls: list[Called] = field(default_factory=list)
+    done: set[str] = field(default_factory=set)
+    """The commands that were answered well."""
 
 
 def carry_out(plan: Plan, parts: Parts = PRODUCT) -> History:
@@ -74,7 +77,7 @@ def carry_out(plan: Plan, parts: Parts = PRODUCT) -> History:
 
 
 def _live(history: History, number: int) -> None:
-    caller = history.world.enter(number)
+    caller = history.world.ways.enter(number)
     known: dict[str, str] = {}
     for place, act in enumerate(history.world.plan.acts_of(number)):
         try:
@@ -177,16 +180,13 @@ def _arguments(say: Say, rev: str | None, text: str) -> tuple[str, dict[str, obj
 def _call(
     history: History, tool: str, location: str, given: Mapping[str, object], command: str
 ) -> ToolResult | None:
-    world, caller = history.world, history.world.caller
+    world, caller = history.world, history.world.ways.caller
     number = len(history.calls)
     caller.call, caller.is_excused = number, False
     start = world.schedule.passed
     called = Called(number, command, tool, location, given, world.dropbox.event())
     history.calls.append(called)
-    is_repeat = any(
-        call.command == command and call.answer and not call.answer.is_error
-        for call in history.calls
-    )
+    is_repeat = command in history.done
     try:
         called.answer = world.tools().call(tool, given)
     except (Refused, Unavailable) as error:
@@ -198,6 +198,8 @@ def _call(
     called.ended = world.dropbox.event()
     called.seconds = world.schedule.passed - start
     called.is_excused = caller.is_excused
+    if called.answer and not called.answer.is_error:
+        history.done.add(command)
     if called.answer and not is_repeat:
         called.is_honest = _is_honest(world, location, called.answer)
     return called.answer
@@ -217,7 +219,7 @@ def _is_honest(world: World, location: str, answer: ToolResult) -> bool:
     was_gone = any(key == gone or key.startswith(gone + "/") for gone, _ in world.dropbox.gone)
     if not isinstance(note, File) or note.rev != rev or was_gone:
         return True
-    with world.standing_still():
+    with world.ways.standing_still():
         entry = world.request().catalog.load().snapshot.entry(key)
     settled = world.index.result(key) or (entry.settled if entry else None)
     return settled is not None and settled.rev == rev

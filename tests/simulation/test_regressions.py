@@ -49,6 +49,22 @@ HISTORIES = {
         faults=(Fault(0, 2, Trouble.CRASH), Fault(1, 61, Trouble.HANG)),
         is_indexed=False,
     ),
+    "a new note is forgotten because Dropbox forgot the cursor right after it was listed": Plan(
+        seed=9_017_317,
+        acts=(
+            (0, Say("search")),
+            (0, Say("search")),
+            (1, Say("append", PLAN, "- 1.0\n", is_deaf=True)),
+            (1, Say("append", PLAN, "- 1.1\n")),
+            (2, Edit("block", PLAN, "- outside 0\n")),
+            (2, Wait(0.3)),
+            (2, Edit("reset", PLAN)),
+            (4, Wait(0.5)),
+        ),
+        faults=(Fault(0, 11, Trouble.BUSY),),
+        knobs={"page_size": 3, "coalesce": False, "folder_in_recursive_list": False},
+        lag=0.3,
+    ),
 }
 
 

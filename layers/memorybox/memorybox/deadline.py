@@ -32,7 +32,7 @@ class Deadline:
 
     @property
     def has_passed(self) -> bool:
-        return self.remaining() == 0.0
+        return self.at <= self.clock.monotonic()
 
     def earlier(self, seconds: float) -> "Deadline":
         """The same moment moved `seconds` towards now."""

@@ -16,8 +16,12 @@ LONGEST_PATH = 4_000
 """Bytes of a whole path. A longer one does not fit in the header that carries it to Dropbox."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
+_DOTS_ALONE = re.compile(r"(?:^|/)\.\.?(?:/|\Z)")
+_DOT_LAST = re.compile(r"\.(?:/|\Z)")
+_PADDED = re.compile(r"(?:^|/)\s|\s(?:/|\Z)")
 
-_Rules = tuple[tuple[str, Callable[[str], bool]], ...]
+_Rules = tuple[tuple[str, Callable[[str], object]], ...]
 """Faults of a name, in the order they are looked for."""
 
 
@@ -46,26 +50,15 @@ def has_lone_surrogate(text: str) -> bool:
     return _SURROGATE.search(text) is not None
 
 
-def _any_part(fault: Callable[[str], bool]) -> Callable[[str], bool]:
-    return lambda path: any(fault(part) for part in path.split("/"))
-
-
-def _has_control(name: str) -> bool:
-    return any(unicodedata.category(c) == "Cc" for c in name)
-
-
-def _is_padded(name: str) -> bool:
-    return name != name.strip()
-
-
-def _is_long(name: str) -> bool:
-    return len(unicodedata.normalize("NFC", name).encode()) > LONGEST
+def _has_long_part(path: str) -> bool:
+    names = unicodedata.normalize("NFC", path).encode().split(b"/")
+    return max(map(len, names)) > LONGEST
 
 
 _CHARACTER_RULES: _Rules = (
     ("it has a backslash", lambda name: "\\" in name),
     ("it has a control character", lambda name: "\0" in name),
-    ("it has half of a surrogate pair", has_lone_surrogate),
+    ("it has half of a surrogate pair", _SURROGATE.search),
     (f"it is over {LONGEST_PATH:,} bytes", lambda name: len(name.encode()) > LONGEST_PATH),
 )
 _WORKSPACE_RULES: _Rules = (
@@ -76,27 +69,30 @@ _WORKSPACE_RULES: _Rules = (
 )
 _NEW_WORKSPACE_RULES: _Rules = (
     ("it is blank", str.isspace),
-    ("it has a control character", _has_control),
-    ("it starts or ends with a space", _is_padded),
-    ("it is over 255 bytes", _is_long),
+    ("it has a control character", _CONTROL.search),
+    ("it starts or ends with a space", _PADDED.search),
+    ("it is over 255 bytes", _has_long_part),
 )
 _PATH_RULES: _Rules = (
     ("it is empty", lambda path: not path),
     ('it starts with "/"', lambda path: path.startswith("/")),
     ('it ends with "/"', lambda path: path.endswith("/")),
     ("it has an empty part", lambda path: "//" in path),
-    ('it has a "." or ".." part', _any_part(lambda part: part in {".", ".."})),
+    ('it has a "." or ".." part', _DOTS_ALONE.search),
     *_CHARACTER_RULES,
     ("it does not end in .md", lambda path: not path.lower().endswith(SUFFIX)),
     ("it has no name before .md", lambda path: len(path.rpartition("/")[2]) == len(SUFFIX)),
 )
 _NEW_PATH_RULES: _Rules = (
-    ("it has a control character", _has_control),
-    ("a name in it starts or ends with a space", _any_part(_is_padded)),
-    ("a folder in it ends with a dot", _any_part(lambda part: part.endswith("."))),
-    ("a name in it is over 255 bytes", _any_part(_is_long)),
+    ("it has a control character", _CONTROL.search),
+    ("a name in it starts or ends with a space", _PADDED.search),
+    ("a folder in it ends with a dot", _DOT_LAST.search),
+    ("a name in it is over 255 bytes", _has_long_part),
 )
 
 
 def _first_fault(rules: _Rules, name: str) -> str | None:
-    return next((fault for fault, applies in rules if applies(name)), None)
+    for fault, applies in rules:
+        if applies(name):
+            return fault
+    return None

@@ -13,7 +13,7 @@ Month = NewType("Month", str)
 
 
 def month_of(now: datetime) -> Month:
-    return Month(now.strftime("%Y-%m"))
+    return Month(f"{now.year}-{now.month:02}")
 
 
 def next_month(month: Month) -> date:

@@ -73,7 +73,7 @@ class Catalog:
                 if view.state.cursor != at:
                     view = self.load()
                 if view.state.unlisted:
-                    at = self.recorder.look(view.state.unlisted, at)
+                    at = self.recorder.look(sorted(view.state.unlisted), at)
                     view = self.load()
                 if view.state.cursor == at:
                     return replace(view, is_complete=reading.is_complete)

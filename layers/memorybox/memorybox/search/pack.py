@@ -7,7 +7,7 @@ clear.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Self
 
 import numpy as np
@@ -81,7 +81,7 @@ class Pack:
             table = FileTable.over(sections, about["files"])
             columns = Columns.over(sections, recipe.dims, about["parts"])
             hidden_in, hidden_rows = sections.array("hidden_in"), sections.array("hidden_rows")
-            older: list[int] = np.unique(hidden_in).tolist()
+            older = sorted(set(hidden_in.tolist()))
             hides = {number: hidden_rows[hidden_in == number] for number in older}
             return cls(about["number"], recipe, table, columns, hides, about["front"])
         except (KeyError, TypeError, ValueError) as error:
@@ -138,7 +138,7 @@ def build_pack(
     }
     about = {
         "number": number,
-        "recipe": asdict(recipe),
+        "recipe": {field.name: getattr(recipe, field.name) for field in fields(recipe)},
         "files": len(files),
         "parts": len(columns.file_of),
     }

@@ -31,7 +31,7 @@ def probes(
 ) -> list[Probe]:
     """The clusters to read, best first. Of each part it is given whether it lives, and its lex."""
     clusters: list[Probe] = []
-    scores, sizes = [np.empty(0)], [np.empty(0, int)]
+    scores, sizes = list[Array](), list[Array]()
     for at, each in enumerate(columns):
         if each.is_apart and len(each.centres):
             starts = each.bounds[:-1]
@@ -41,6 +41,8 @@ def probes(
             scores.append(meaning + weight * np.maximum.reduceat(words, starts))
             sizes.append(np.add.reduceat(lives, starts, dtype=int))
             clusters += [(at, slice(*rows)) for rows in pairwise(each.bounds.tolist())]
+    if not clusters:
+        return []
     best = np.argsort(-np.concatenate(scores), kind="stable")
     parts = np.concatenate(sizes)[best]
     share = SHARE if weight else SHARE_BY_MEANING

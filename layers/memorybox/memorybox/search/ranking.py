@@ -104,6 +104,8 @@ def _segments(snapshot: Snapshot, recipe: Recipe, scope: str | None) -> Iterator
         (entry for entry in snapshot.changed(scope) if entry.is_indexed(recipe)),
         key=lambda entry: (entry.seen.workspace, entry.seen.path_lower),
     )
+    if not changed:
+        return
     parts = [entry.settled.parts for entry in changed if isinstance(entry.settled, Indexed)]
     columns = Columns.of(parts, recipe.dims)
     alive = np.ones(len(columns.file_of), bool)

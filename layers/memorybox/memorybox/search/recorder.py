@@ -184,7 +184,10 @@ class _Read:
         page, is_first = self._page()
         if is_first:
             known = self._folder.begin_anew()
-            self._known = known if self._known is None else self._known
+            if self._known is None:
+                # What this very read has shown is not recorded yet, and is news however it ends.
+                shown = self._sightings
+                self._known = {path: known[path] for path in known if path not in shown}
             self._sightings |= {path: Gone(path) for path in known}
         self._sightings |= self._folder.apply(page.changes)
         self.cursor, self.has_more = page.cursor, page.has_more

@@ -44,10 +44,13 @@ def scores(cosines: Array, lex: Array, weight: float) -> Array:
 
 def _spread(samples: Sequence[Array], sizes: Sequence[int]) -> float:
     """That of many numbers, of which there are samples, each of a group of such a size."""
-    count, total, squares = 0, Fraction(), Fraction()
+    count = 0
+    total: int | Fraction = 0
+    squares: int | Fraction = 0
     for sample, size in zip(samples, sizes, strict=True):
         if len(sample):
-            whole, times = np.rint(sample * UNIT).astype(np.int64), Fraction(size, len(sample))
+            whole = np.rint(sample * UNIT).astype(np.int64)
+            times = Fraction(size, len(sample)) if size != len(sample) else 1
             count += size
             total += times * int(whole.sum())
             squares += times * int((whole * whole).sum())

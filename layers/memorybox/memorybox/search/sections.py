@@ -152,10 +152,11 @@ class Sections:
         """
         offset, described, (rows, *shape) = self.about["sections"][name]
         dtype = _dtype(described)
-        stored = _Stored(self, offset, dtype, rows, width)
-        if [*width] != shape or offset + rows * stored.row > self.about["size"]:
+        row = dtype.itemsize * prod(width)
+        if [*width] != shape or offset + rows * row > self.about["size"]:
             raise ValueError("a section is of another shape")
-        return stored[:] if self._is_sound else stored
+        stored = _Stored(self, offset, dtype, rows, width, row)
+        return stored.read(0, rows) if self._is_sound else stored
 
     def read(self, start: int, end: int) -> memoryview:
         """Bytes of the body. Raises PackDamaged."""
@@ -180,20 +181,20 @@ class _Stored:
     dtype: np.dtype[Any]
     rows: int
     width: tuple[int, ...]
-
-    @property
-    def row(self) -> int:
-        """Bytes of one."""
-        return self.dtype.itemsize * prod(self.width)
+    row: int
+    """Bytes of one."""
 
     def __len__(self) -> int:
         return self.rows
 
     def __getitem__(self, rows: slice, /) -> Array:
         first, last, _ = rows.indices(self.rows)
-        start, count = self.offset + first * self.row, max(0, last - first)
-        data = self.sections.read(start, start + count * self.row)
-        return np.frombuffer(data, self.dtype).reshape(count, *self.width)
+        return self.read(first, max(first, last))
+
+    def read(self, first: int, last: int) -> Array:
+        start, end = self.offset + first * self.row, self.offset + last * self.row
+        rows = np.frombuffer(self.sections.read(start, end), self.dtype)
+        return rows.reshape(-1, *self.width) if self.width else rows
 
 
 def assembled(

@@ -64,7 +64,7 @@ class Snapshot:
 
     tail: Mapping[str, TailEntry]
     packs: Mapping[str, Sequence[Pack]]
-    _layers: dict[str, list[Layer]] = field(default_factory=dict, repr=False, compare=False)
+    _layers: dict[str | None, list[Layer]] = field(default_factory=dict, repr=False, compare=False)
 
     def entry(self, path_lower: str) -> Entry | None:
         """The file at this path with its parts, if there is one."""
@@ -171,10 +171,12 @@ class Snapshot:
 
     def layers(self, scope: str | None) -> list[Layer]:
         """The packs in the scope, each with what holds of it."""
-        if scope is None:
-            return [layer for each, _ in self.packs.items() for layer in self.layers(each)]
         if scope not in self._layers:
-            self._layers[scope] = list(self._laid_over(scope))
+            if scope is None:
+                layers = [layer for each, _ in self.packs.items() for layer in self.layers(each)]
+            else:
+                layers = list(self._laid_over(scope))
+            self._layers[scope] = layers
         return self._layers[scope]
 
     def seen(self, table: FileTable, row: int) -> Seen:
@@ -188,8 +190,8 @@ class Snapshot:
             layer.pack.table.paths[row] for layer in self.layers(scope) for row in layer.echoes
         }
         for at in self.tail.values():
-            if at.entry and scope in (None, at.workspace) and at.path_lower not in echoes:
-                yield at.entry
+            if scope in (None, at.workspace) and at.path_lower not in echoes and at.seen:
+                yield Entry(at.seen, at.settled)
 
     def _laid_over(self, workspace: str) -> Iterator[Layer]:
         packs = self.packs.get(workspace, ())

@@ -17,6 +17,8 @@ LONGEST_QUERY = 8_000  # bytes
 LONGEST_COMMAND_ID = 128  # characters
 LIMIT, MOST_RESULTS = 8, 20
 
+_canonical = json.JSONEncoder(sort_keys=True).encode
+
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
@@ -83,8 +85,8 @@ class Arguments:
             raise Refused(f"command_id must have 1 to {LONGEST_COMMAND_ID} characters.")
         rest = {name: value for name, value in self.given.items() if value is not None}
         del rest["command_id"]
-        canonical = json.dumps(rest, sort_keys=True).encode()
-        return Command(self.tool, _whole(value, "command_id"), sha256(canonical).hexdigest())
+        fingerprint = sha256(_canonical(rest).encode()).hexdigest()
+        return Command(self.tool, _whole(value, "command_id"), fingerprint)
 
     def query(self) -> str:
         query = self.text("query")
