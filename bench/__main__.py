@@ -43,7 +43,8 @@ for name in given.names or [*USUAL, *(["quality"] if given.data else [])]:
     module = [*ON_SETS[name], "--data", given.data] if name in ON_SETS else MEASUREMENTS[name]
     print(f"\n## {name}\n", flush=True)
     program = [sys.executable, "-m", *module]
-    printed = subprocess.run(program, check=True, text=True, stdout=subprocess.PIPE).stdout
-    print(printed, flush=True)
+    ran = subprocess.run(program, check=False, text=True, stdout=subprocess.PIPE)
+    print(ran.stdout, flush=True)  # of what fails, too: it may have printed a table before
+    ran.check_returncode()
     if given.write:
-        publish(name, printed.strip())
+        publish(name, ran.stdout.strip())
