@@ -98,13 +98,7 @@ KINDS: Mapping[str, Callable[[Questions], Asked]] = {
 }
 VAULTS = tuple(f"obsidian-{language}" for language in ("en", "de", "ja", "ko", "zh"))
 SETS = (
-    *(f"titles: {vault}" for vault in VAULTS),
-    *(f"headings: {vault}" for vault in VAULTS),
-    *("file names: obsidian-en", "versions: obsidian-en"),
-    *(
-        f"{kind}: {name}"
-        for kind in KINDS
-        if kind[:4] == "days"
-        for name in ("obsidian-en", "locomo")
-    ),
+    *(f"{kind}: {vault}" for kind in ("titles", "headings") for vault in VAULTS),
+    *(f"{kind}: obsidian-en" for kind in KINDS if kind not in {"titles", "headings"}),
+    *(f"{kind}: locomo" for kind in KINDS if kind.startswith("days")),
 )

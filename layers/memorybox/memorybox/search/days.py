@@ -21,6 +21,7 @@ YEAR = re.compile(r"(?:19|20)[0-9]{2}")
 
 DAY = re.compile(r"(0?[1-9]|[12][0-9]|3[01])(?:st|nd|rd|th|t[0-9]{2})?")
 SIGNS = frozenset("年月년월")
+"""Between the numbers of a day in Chinese, Japanese and Korean."""
 
 
 def days(words: Sequence[str]) -> Iterator[str]:
