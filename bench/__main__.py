@@ -24,6 +24,7 @@ SLOWLY = ("locomo", "locomo-all", "obsidian-en", "obsidian-ja", "obsidian-zh")
 ON_SETS: Mapping[str, Sequence[str]] = {
     "quality": ["bench.quality"],
     "quality-minilm": ["bench.quality", "--model", "minilm", *SLOWLY],
+    "quality-made": ["bench.quality", "--made"],
     "peers": ["bench.peers"],
     "coarse": ["bench.coarse"],
     "sizes": ["bench.sizes"],

@@ -1,8 +1,9 @@
 """How well search finds what answers a question, on public sets of texts and questions.
 
-    python -m bench.quality --data FOLDER [--model wordllama] [SET ...]
+    python -m bench.quality --data FOLDER [--model wordllama] [--made] [SET ...]
 
-FOLDER holds the sets and their `load.py`. Each set is indexed and each of its questions searched by
+FOLDER holds the sets and their `load.py`. With --made, questions are made out of them: for titles,
+headings, days. Each set is indexed and each of its questions searched by
 the product's own code, and by what it stands beside:
 
 - grep: each word of the question that is no stop word, in any letter case; first the files in which
@@ -19,6 +20,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from bench import quality_made
+from bench.quality_made import Made
 from bench.quality_sets import (
     SETS,
     Found,
@@ -214,19 +217,26 @@ def tables(model: str, measured: Sequence[Measured]) -> str:
     )
 
 
+def _questions(folder: Path, name: str) -> Questions:
+    kind, _, of = name.rpartition(": ")
+    questions = load(folder, of)
+    return Made.of(kind, questions) if kind else questions
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--data", type=Path, required=True, help="folder of the sets")
     parser.add_argument("--model", choices=sorted(MODELS), default="wordllama")
-    parser.add_argument("sets", nargs="*", default=SETS)
+    parser.add_argument("--made", action="store_true", help="of titles, headings, days")
+    parser.add_argument("sets", nargs="*")
     options = parser.parse_args()
     if not (options.data / "load.py").is_file():
         print(f"skipped: no sets in {options.data}")
         return
     embedder = Remembering(options.model)
     measured = []
-    for name in options.sets:
-        index = Index.of(load(options.data, name), options.model, embedder)
+    for name in options.sets or (quality_made.SETS if options.made else SETS):
+        index = Index.of(_questions(options.data, name), options.model, embedder)
         measured.append(Measured.of(name, index))
         print(*measured[-1].row(), file=sys.stderr, flush=True)
     print(tables(options.model, measured))

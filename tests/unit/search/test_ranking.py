@@ -89,17 +89,17 @@ def test_words_and_meaning_are_weighed_as_in_the_formula() -> None:
         weight=0.5,
     )
 
-    # parts: 3; terms with the two of the path: x 5, y 3, z 3 and so 11/3 on average
+    # parts: 3; terms with four times the two of the path: x 11, y 9, z 9, so 29/3 on average
     tomato, carrot = log(1 + 1.5 / 2.5), log(1 + 2.5 / 1.5)
     most = 2.2 * (tomato + carrot)
 
     def lex(idf: float, tf: int, length: int) -> float:
-        return idf * tf * 2.2 / (tf + 1.2 * (0.25 + 0.75 * length * 3 / 11)) / most
+        return idf * tf * 2.2 / (tf + 1.2 * (0.25 + 0.75 * length * 3 / 29)) / most
 
     expected = {
-        "/g/x.md": 0.5 * lex(tomato, 2, 5) / 1.5,
-        "/g/y.md": 0.5 * lex(tomato, 1, 3) / 1.5,
-        "/g/z.md": (0.6 + 0.5 * lex(carrot, 1, 3)) / 1.5,
+        "/g/x.md": 0.5 * lex(tomato, 2, 11) / 1.5,
+        "/g/y.md": 0.5 * lex(tomato, 1, 9) / 1.5,
+        "/g/z.md": (0.6 + 0.5 * lex(carrot, 1, 9)) / 1.5,
     }
     assert paths(hits) == ["/g/z.md", "/g/x.md", "/g/y.md"]
     assert [hit.score for hit in hits] == pytest.approx(sorted(expected.values())[::-1], abs=1e-3)
@@ -117,17 +117,17 @@ def test_without_a_given_weight_the_search_makes_it_out_of_what_it_may_search() 
 
     # cosines 0, 0.6 and 1; one part of three has the one word, once and at the average length
     lex = 1 / 2.2
-    weight = 4 * np.std([0, 0.6, 1]) / np.std([lex, 0, 0])
+    weight = 16 * np.std([0, 0.6, 1]) / np.std([lex, 0, 0])
     assert paths(hits) == ["/g/x.md", "/g/z.md", "/g/y.md"]
     assert [hit.score * (1 + weight) for hit in hits] == pytest.approx(
         [weight * lex, 1, 0.6], abs=1e-2
     )
 
 
-def test_words_of_the_path_count() -> None:
-    pack = packed(note("/garden/a.md", "x"), note("/garden/beds/tomatoes.md", "x"))
+def test_a_file_named_so_comes_before_one_that_mentions_it_twice() -> None:
+    pack = packed(note("/garden/a.md", "tomato tomato"), note("/garden/tomatoes.md", "in June"))
 
-    assert paths(search({}, {"garden": pack}, "tomato", limit=1)) == ["/garden/beds/tomatoes.md"]
+    assert paths(search({}, {"garden": pack}, "tomatoes.md", limit=1)) == ["/garden/tomatoes.md"]
 
 
 def test_without_a_vector_the_words_alone_count() -> None:

@@ -121,9 +121,9 @@ def test_the_limit_keeps_the_best() -> None:
 def test_a_change_by_another_app_is_found_without_a_webhook() -> None:
     world = a_garden()
     world.search(QUERY)
-    world.put("/garden/beds/plan.md", "the tomatoes fruit when they fruit")
+    world.put("/garden/beds/tomatoes.md", "the tomatoes fruit when they fruit")
 
-    assert world.search(QUERY).hits[0].path == "beds/plan.md"
+    assert world.search(QUERY).hits[0].path == "beds/tomatoes.md"
 
 
 @pytest.mark.promise("P-060")

@@ -24,6 +24,8 @@ LEXICON = Lexicon(b"key of the account")
         ("สวนผัก", "สว วน นผ ผั ัก"),
         ("сад САД", "сад сад"),
         ("🍅 -- _ 🍅", ""),
+        ("Tomatoes.MD", "tomato"),
+        ("On 8 May, 2023", "8 may 2023 2023-05-08"),
     ],
 )
 def test_terms_of_every_script(text: str, expected: str) -> None:
@@ -48,8 +50,59 @@ def test_a_count_stops_at_255_and_a_length_at_65535() -> None:
     assert (words.counts, words.length) == (b"\xff", 65_535)
 
 
-def test_the_path_counts_without_its_ending() -> None:
-    assert LEXICON.path_words("/garden/beds/plan.md") == LEXICON.words("garden beds plan")
+def test_the_path_counts_four_times_without_its_ending() -> None:
+    four_times = "garden beds plan " * 4
+
+    assert LEXICON.path_words("/garden/beds/plan.md") == LEXICON.words(four_times)
+
+
+@pytest.mark.parametrize("mark", ["# ", "###### "])
+def test_a_heading_counts_twice(mark: str) -> None:
+    text = LEXICON.words(f"Beans\n{mark}Tomato beds\nsoil")
+
+    assert text == LEXICON.words("Beans Tomato beds Tomato beds soil")
+
+
+@pytest.mark.parametrize("line", ["#tomato", "####### tomato", "A #1 # tomato", "#"])
+def test_what_is_no_heading_counts_once(line: str) -> None:
+    assert LEXICON.words(line) == LEXICON.words(line.replace("#", ""))
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "2026-11-03",
+        "2026-11-03T08:15:00Z",
+        "2026/11/3",
+        "3 November 2026",
+        "3. Nov. 2026",
+        "November 3rd, 2026",
+        "2026年11月3日に",
+        "2026년 11월 3일",
+        "11/03/2026",
+        "3.11.2026",
+        "\N{FULLWIDTH DIGIT TWO}026-11-03",
+    ],
+)
+def test_a_day_is_one_more_word_however_it_is_written(written: str) -> None:
+    assert "2026-11-03" in terms(f"Sown on {written}: beans")
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("03/04/2026", ["2026-03-04", "2026-04-03"]),
+        ("4/4/2026", ["2026-04-04"]),
+        ("2026-13-01", []),
+        ("2026-01-32", []),
+        ("2026-1 1026-11-03", []),
+        ("November 2026, 3 beds", []),
+        ("12026-11-03", []),
+        ("3 November\n2026", []),
+    ],
+)
+def test_which_days_a_text_names(text: str, days: list[str]) -> None:
+    assert [term for term in terms(text) if "-" in term] == days
 
 
 def test_numbers_of_a_query_are_distinct_and_ascend() -> None:

@@ -55,9 +55,11 @@ def rank(
     many small pieces are read of packs that are not in memory.
     """
     segments = [segment for segment in _segments(snapshot, recipe, scope) if segment.alive.any()]
-    scores = _lexical(segments, _held(segments, terms, parallel))
+    known = _known(segments, terms, parallel)
+    scores = _lexical(segments, known)
     if segments and vector is not None:
-        scores = _weighed(segments, scores, np.frombuffer(vector, "i1"), weight, parallel)
+        direction = np.frombuffer(vector, "i1")
+        scores = _weighed(segments, scores, len(known), direction, weight=weight, parallel=parallel)
     found: list[_Found] = []
     for segment, each in zip(segments, scores, strict=True):
         found += _best_files(segment, np.where(segment.alive, each, DEAD), limit)
@@ -80,6 +82,22 @@ class _Segment:
 
     seen: Callable[[int], Seen]
     """The file of such a number."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Term:
+    """A term of the query."""
+
+    df: int
+    """How many of the searched parts hold it."""
+
+    postings: Sequence[Postings]
+    """Which parts of each segment do, and how often."""
+
+    @classmethod
+    def of(cls, segments: Sequence[_Segment], postings: Sequence[Postings]) -> "_Term":
+        pairs = zip(segments, postings, strict=True)
+        return cls(sum(int(one.alive[holders].sum()) for one, (holders, _) in pairs), postings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,15 +131,15 @@ def _segments(snapshot: Snapshot, recipe: Recipe, scope: str | None) -> Iterator
     yield _Segment(columns, alive, paths, lambda number: changed[number].seen)
 
 
-def _held(
+def _known(
     segments: Sequence[_Segment], terms: Sequence[int], parallel: Parallel | None
-) -> list[list[Postings]]:
-    """For each term its postings in each segment."""
+) -> list[_Term]:
     waits = [
         [_begun(parallel, segment, partial(segment.columns.holding, term)) for segment in segments]
         for term in terms
     ]
-    return [[wait() for wait in each] for each in waits]
+    held = [_Term.of(segments, [wait() for wait in each]) for each in waits]
+    return [term for term in held if term.df]
 
 
 def _begun(parallel: Parallel | None, segment: _Segment, work: Callable[[], R]) -> Callable[[], R]:
@@ -129,22 +147,16 @@ def _begun(parallel: Parallel | None, segment: _Segment, work: Callable[[], R]) 
     return parallel.start(work) if parallel and segment.columns.is_apart else work
 
 
-def _lexical(segments: Sequence[_Segment], held: Sequence[Sequence[Postings]]) -> list[Array]:
-    """lex of each part of each segment; `held` is by term, then by segment."""
+def _lexical(segments: Sequence[_Segment], known: Sequence[_Term]) -> list[Array]:
+    """lex of each part of each segment."""
     lex = [np.zeros(len(segment.alive)) for segment in segments]
     alive = sum(int(segment.alive.sum()) for segment in segments)
     length = sum(int(segment.columns.lengths[segment.alive].sum()) for segment in segments)
     most = 0.0
-    for postings in held:
-        df = sum(
-            int(segment.alive[holders].sum())
-            for segment, (holders, _) in zip(segments, postings, strict=True)
-        )
-        if not df:
-            continue
-        idf = log(1 + (alive - df + 0.5) / (df + 0.5))
+    for term in known:
+        idf = log(1 + (alive - term.df + 0.5) / (term.df + 0.5))
         most += idf * (K1 + 1)
-        for segment, scores, (holders, tf) in zip(segments, lex, postings, strict=True):
+        for segment, scores, (holders, tf) in zip(segments, lex, term.postings, strict=True):
             relative = segment.columns.lengths[holders] * (alive / length)
             scores[holders] += idf * (K1 + 1) * tf / (tf + K1 * (1 - B + B * relative))
     return [scores / most if most else scores for scores in lex]
@@ -153,11 +165,16 @@ def _lexical(segments: Sequence[_Segment], held: Sequence[Sequence[Postings]]) -
 def _weighed(
     segments: Sequence[_Segment],
     lex: Sequence[Array],
+    terms: int,
     vector: Array,
+    *,
     weight: float | None,
     parallel: Parallel | None,
 ) -> list[Array]:
-    """The score of each part of each segment that is searched; below DEAD that of the others."""
+    """The score of each part of each segment that is searched; below DEAD that of the others.
+
+    `terms` is how many of the query are in any of the parts.
+    """
     columns = [segment.columns for segment in segments]
     alive = [segment.alive for segment in segments]
     cosines = [np.full(len(each), UNREAD) for each in alive]
@@ -168,6 +185,7 @@ def _weighed(
         weight = scoring.word_weight(
             [known[able & (known > UNREAD)] for known, able in zip(cosines, alive, strict=True)],
             [each[able] for each, able in zip(lex, alive, strict=True)],
+            terms,
         )
     chosen = probes(columns, alive, lex, vector, weight)
     waits = [

@@ -1,11 +1,13 @@
 """The score of a part: what it means and which words it has, weighed against each other.
 
     score  = (cosine + weight·lex) / (1 + weight)
-    weight = 4 · spread(cosine) / spread(lex)           within 0.5..32; without lex, 0
+    weight = share(n) · spread(cosine) / spread(lex)    within 0.1..32; without lex, 0
+    share  = 16/n, 1.5 at least                         n: terms of the query in any of them
 
 A spread is the standard deviation over the searched parts. Cosines lie close together with one
-model and far apart with another, words stand in few parts or in many: measured in their spreads,
-words count four times. docs/benchmarks.md shows what that finds.
+model and far apart with another, words stand in few parts or in many: so both count in their
+spreads. Few words name a thing, many describe it: the more there are, the more meaning counts.
+docs/benchmarks.md shows what that finds.
 """
 
 from collections.abc import Sequence
@@ -16,16 +18,16 @@ import numpy as np
 
 from memorybox.search.vectors import Array
 
-WORDS = 4.0
-LEAST, MOST = 0.5, 32.0
+SHARE, LEAST_SHARE = 16.0, 1.5
+LEAST, MOST = 0.1, 32.0
 """Words decide between parts of one meaning; meaning decides between parts of the same words."""
 
 UNIT = 1 << 20
 """Numbers are summed as multiples of 1/UNIT: exactly, so in any order with the same result."""
 
 
-def word_weight(cosines: Sequence[Array], lex: Sequence[Array]) -> float:
-    """How much words count in this search.
+def word_weight(cosines: Sequence[Array], lex: Sequence[Array], terms: int) -> float:
+    """How much words count in a search: of its terms so many are in any of the parts.
 
     For each segment `lex` has a number for each searched part, and `cosines` for all of them or
     for a sample that stands for all.
@@ -34,7 +36,8 @@ def word_weight(cosines: Sequence[Array], lex: Sequence[Array]) -> float:
     in_words = _spread(lex, parts)
     if not in_words:
         return 0.0
-    return min(max(LEAST, WORDS * _spread(cosines, parts) / in_words), MOST)
+    share = max(LEAST_SHARE, SHARE / terms)
+    return min(max(LEAST, share * _spread(cosines, parts) / in_words), MOST)
 
 
 def scores(cosines: Array, lex: Array, weight: float) -> Array:

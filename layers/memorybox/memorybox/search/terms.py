@@ -11,9 +11,10 @@ from struct import pack, unpack
 
 from Stemmer import Stemmer
 
+from memorybox.search.days import YEAR, days
 from memorybox.search.model import Words
 
-TERMS_VERSION = 1
+TERMS_VERSION = 2
 """Changes with every change of the rules below: the files are then counted anew."""
 
 # Thai, Lao, Myanmar, Khmer, kana, Han and Hangul: words are not set apart by blanks, or (Korean)
@@ -31,13 +32,18 @@ RUN = re.compile(rf"[{GLUED}]+|[^\W_{GLUED}]+(?:[{MARKS}]+[^\W_{GLUED}]*)*")
 IS_GLUED = re.compile(rf"[{GLUED}]")
 ASCII_RUN = re.compile(r"[a-z0-9]+")
 
+# Among them "md", in which the names of all files end.
 STOP = frozenset(
     (  # noqa: SIM905 - a quoted list of words is twelve times as long
         "a about an and are as at be been but by can could did do does for from had has have he "
-        "her his how i in is it its my no not of on or our she should that the their there these "
-        "they this to was we were what when where which who will with would you your"
+        "her his how i in is it its md my no not of on or our she should that the their there "
+        "these they this to was we were what when where which who will with would you your"
     ).split()
 )
+
+HEADING = re.compile(r"^#{1,6} .+", re.MULTILINE)
+IN_HEADING, IN_PATH = 2, 4
+"""How often a word there counts: it says what the text is about."""
 
 MAX_COUNT, MAX_LENGTH = 0xFF, 0xFFFF
 MOST_KNOWN = 50_000  # words whose numbers are kept
@@ -50,19 +56,24 @@ def terms(text: str) -> Iterator[str]:
     """The terms of a text, a path or a query, in order and with repeats.
 
     Folded by NFKC and case. Scripts without blanks give overlapping pairs of characters, all others
-    words; English ones without stop words and as their Snowball stems.
+    words; English ones without stop words and as their Snowball stems. A day is one more word.
     """
     return chain.from_iterable(map(_terms_of, _runs(text)))
 
 
 def _runs(text: str) -> list[str]:
-    """The words, and the stretches of scripts without blanks. Most lines are ASCII: a short way."""
+    """The words, the stretches of scripts without blanks, and the days that each line names."""
     runs: list[str] = []
     for line in text.split("\n"):
-        if line.isascii():
-            runs += ASCII_RUN.findall(line.lower())
+        if line.isascii():  # as most are: a short way
+            folded = line.lower()
+            words = ASCII_RUN.findall(folded)
         else:
-            runs += RUN.findall(unicodedata.normalize("NFKC", line).casefold())
+            folded = unicodedata.normalize("NFKC", line).casefold()
+            words = RUN.findall(folded)
+        runs += words
+        if YEAR.search(folded):
+            runs += days(words)
     return runs
 
 
@@ -83,7 +94,8 @@ class Lexicon:
 
     def words(self, text: str, path_lower: str = "") -> Words:
         """The words of a text, and those of the path of its file: each of its parts has them."""
-        runs = _runs(text) + _runs(path_lower.removesuffix(".md"))
+        runs = _runs(text) + IN_PATH * _runs(path_lower.removesuffix(".md"))
+        runs += (IN_HEADING - 1) * _runs("\n".join(HEADING.findall(text)))
         counts: defaultdict[int, int] = defaultdict(int)
         for run, count in Counter(runs).items():
             numbers = self._known.get(run)
