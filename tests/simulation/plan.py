@@ -193,7 +193,6 @@ _LINES = (
     *[Trouble.HANG, Trouble.STALE_TOKEN, Trouble.PARTITION, Trouble.PARTITION, Trouble.FREEZE],
 )
 _OTHERS = ("write", "write", "delete", "rename", "recase", "block", "unblock")
-_REMOVING = {"delete", "rename", "recase", "block", "unblock"}
 _WRITING = _Theme(
     tools=(*["append"] * 6, *["patch"] * 2, "write", "replace", "replace", "read"),
     edits=_OTHERS,
@@ -288,7 +287,7 @@ def _drawn(seed: int, random: Random, theme: _Theme) -> Plan:
         knobs=_knobs(random),
         is_indexed=theme.workers > 0,
         lag=(lag := random.choice((0.0, 0.3, 5.0))),
-        revisions_lag=0.0 if any(edit.how in _REMOVING for edit in edits) else min(lag, 0.3),
+        revisions_lag=min(lag, 1.0),
     )
 
 

@@ -90,6 +90,18 @@ class NoAnswerMeansWritten(DropboxFileStore):
             raise FileBusy(ref) from None
 
 
+class SendsANewNoteAgain(DropboxFileStore):
+    """What the revisions do not show was not written, be it a new note."""
+
+    def _upload(self, ref: FileRef, data: bytes, base: Rev | None) -> FileEntry:
+        return _AgainAtOnce(self.client, ref, data, base).commit()
+
+
+class _AgainAtOnce(Upload):
+    def _again_at(self, unanswered: Unanswered) -> float:
+        return 0.0
+
+
 class AppendsAgainWhenUnsure(Files):
     """An append goes on after an upload with an unknown outcome."""
 
@@ -345,6 +357,7 @@ PLANTED: dict[str, Planted] = {
     "an upload without an answer is sent again": Planted(Parts(client=NaiveRetry)),
     "no answer means not written": Planted(Parts(store=NoAnswerMeansNotWritten)),
     "no answer means written": Planted(Parts(store=NoAnswerMeansWritten)),
+    "a new note that is not shown yet is sent again": Planted(Parts(store=SendsANewNoteAgain)),
     "appends again when unsure": Planted(Parts(files=AppendsAgainWhenUnsure)),
     "a stale write is tried again": Planted(Parts(files=RetriesAStaleWrite)),
     "no lease": Planted(Parts(leases=NoLease)),
