@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from struct import iter_unpack
 
 from memorybox.files import edits
 from memorybox.files.model import Edit, FileEntry, FileRef, Rev, StoredFile
@@ -11,9 +12,9 @@ from memorybox.search.drafts import Draft
 from memorybox.search.errors import QueryOverBudget
 from memorybox.search.model import Indexed, Skipped
 from tests.simulation.dropbox import Version
-from tests.simulation.history import MOST_HITS, Called, History, rev_of
+from tests.simulation.history import MOST_HITS, QUERY, Called, History, rev_of
 from tests.simulation.past import Past
-from tests.simulation.world import World
+from tests.simulation.world import LEXICON, World
 
 LONGEST = 25.0
 SETTLED = 120.0
@@ -21,7 +22,8 @@ SETTLED = 120.0
 
 _UNSURE = "may or may not have changed"
 _UNDONE = "Nothing was written."
-_BY_WORDS = "Ranked by words alone"  # so a note without a word of the query is not named
+_BY_WORDS = "Ranked by words alone"
+_ASKED = LEXICON.numbers(QUERY)
 
 
 class Broken(AssertionError):
@@ -59,7 +61,7 @@ def _settle(world: World) -> None:
     world.schedule.sleep(SETTLED)
     if world.plan.seed % 2 == 0:
         with suppress(QueryOverBudget):  # a crash leaves its reservation behind; a sweep needs none
-            world.tools().call("search", {"workspace": "all", "query": "what is planned"})
+            world.tools().call("search", {"workspace": "all", "query": QUERY})
             return
     _drain(world)
 
@@ -174,21 +176,39 @@ def _check_read(past: Past, call: Called) -> None:
 
 
 def _check_search(world: World, past: Past, call: Called) -> None:
-    """I4, for searchers: every file that was there all the time is named, or counted as waiting."""
+    """I4, for searchers: every file that was there all the time is named, or counted as waiting.
+
+    By words alone, those without a word of the query are not, if any is named that has one.
+    """
     assert call.answer is not None
     text = call.answer.texts[0]
     if "not indexed yet" in text or world.plan.lag:
         return
-    if text.count("  score ") < MOST_HITS and _BY_WORDS not in text:
-        for version in world.dropbox.versions:
-            is_note = version.location.count("/") > 1
-            was_there = version.at < call.began and past.ends(version) > call.ended
-            if is_note and was_there and version.location[1:] not in text.lower():
-                raise Broken("I4", f"a search leaves out {version.location}: {text!r}")
-    for line in text.splitlines():
-        place, name, _ = line.partition("  score ")
-        if name and not past.was_there("/" + place.partition(". ")[2].lower(), call):
-            raise Broken("I4", f"a search gives what is gone: {text!r}")
+    named = [version for line in text.splitlines() for version in _named(past, call, line, text)]
+    if text.count("  score ") == MOST_HITS:
+        return
+    by_words = _BY_WORDS in text and any(map(_has_a_word, named))
+    for version in world.dropbox.versions:
+        is_note = version.location.count("/") > 1
+        was_there = version.at < call.began and past.ends(version) > call.ended
+        is_due = is_note and was_there and (not by_words or _has_a_word(version))
+        if is_due and version.location[1:] not in text.lower():
+            raise Broken("I4", f"a search leaves out {version.location}: {text!r}")
+
+
+def _named(past: Past, call: Called, line: str, text: str) -> Sequence[Version]:
+    """What a line of a search may mean: the versions that its file had during the call."""
+    place, score, _ = line.partition("  score ")
+    versions = past.during(call, "/" + place.partition(". ")[2].lower()) if score else ()
+    if score and not versions:
+        raise Broken("I4", f"a search gives what is gone: {text!r}")
+    return versions
+
+
+def _has_a_word(version: Version) -> bool:
+    """Whether the note, or its name, has a word of the query."""
+    words = LEXICON.words(version.data.decode(), version.location)
+    return not {term for (term,) in iter_unpack("<I", words.terms)}.isdisjoint(_ASKED)
 
 
 def _check_tokens(world: World) -> None:

@@ -28,12 +28,13 @@ from memorybox.search.indexer import Indexer
 from memorybox.search.model import PackPointer, Seen, Settled, TailEntry
 from memorybox.search.packer import NO_RESULTS
 from memorybox.search.recorder import Reading, Recorder
-from memorybox.search.results import IndexedNow, IndexOutcome
+from memorybox.search.results import IndexedNow, IndexOutcome, SearchResult
+from memorybox.search.service import Search
 from memorybox.search.store import IndexState, StoredCursor
 from tests.fakes.commands import InMemoryCommandLog
 from tests.fakes.search import InMemoryBudgetLedger, InMemoryIndexStore
 from tests.simulation.dropbox import SimulatedClient
-from tests.simulation.plan import Plan, draw, draw_folds
+from tests.simulation.plan import Plan, draw, draw_folds, draw_outages
 from tests.simulation.world import EagerPacker, Parts, UnhurriedLeases
 
 T = TypeVar("T")
@@ -249,6 +250,22 @@ class SaysIndexed(Indexer):
         return IndexedNow(1)
 
 
+class ForgetsAHit(Search):
+    """Without the embedding service, one file that has a word of the query is not named."""
+
+    def search(self, workspace: str | None, query: str, limit: int) -> SearchResult:
+        result = super().search(workspace, query, limit)
+        return replace(result, hits=result.hits[1:]) if result.is_by_words_alone else result
+
+
+class SaysNothingOfTheRest(Search):
+    """Without the embedding service, what could not be searched is not counted."""
+
+    def search(self, workspace: str | None, query: str, limit: int) -> SearchResult:
+        result = super().search(workspace, query, limit)
+        return replace(result, pending=0) if result.is_by_words_alone else result
+
+
 # Money
 
 
@@ -372,6 +389,10 @@ PLANTED: dict[str, Planted] = {
     "a fold drops what changed": Planted(Parts(index=ForgetsWhatChanged), draw_folds),
     "a fold drops before it keeps": Planted(Parts(packer=ForgetsFirst), draw_folds),
     "a write claims to be indexed": Planted(Parts(indexer=SaysIndexed)),
+    "a search by words forgets a hit": Planted(Parts(search=ForgetsAHit), draw_outages),
+    "a search by words is silent about the rest": Planted(
+        Parts(search=SaysNothingOfTheRest), draw_outages
+    ),
     "the budget is read, then written": Planted(Parts(ledger=ReadThenWrite)),
     "the unused goes to another month": Planted(Parts(ledger=SettlesInTheMonthOfNow)),
     "lost answers cost nothing": Planted(Parts(ledger=ForgetsLostAnswers)),
