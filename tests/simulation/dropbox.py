@@ -63,6 +63,9 @@ class SimulatedDropbox:
         self.gone: list[tuple[str, int]] = []
         """What was removed, with everything below it, and when."""
 
+        self.unanswered: set[int] = set()
+        """Calls that do not know what became of an upload of theirs."""
+
         self.account = Account(1, Profile(), clock, MemoryStorage(), lambda _: None)
         self.account.knobs = Knobs(**knobs)
         self.account.storage.birth = "first"
@@ -305,10 +308,16 @@ class SimulatedApi:
     ) -> Any:
         rev = mode.get_update() if mode.is_update() else None
         by = self._line.call
-        return self._through(
-            lambda: self._dropbox.upload(data, path, rev, strict=strict_conflict, by=by),
-            is_write=True,
-        )
+        try:
+            return self._through(
+                lambda: self._dropbox.upload(data, path, rev, strict=strict_conflict, by=by),
+                is_write=True,
+            )
+        except (Declined, NotNow, TokenRefused):
+            raise
+        except BaseException:
+            self._dropbox.unanswered.add(by)
+            raise
 
     def files_get_metadata(self, path: str) -> Any:
         return self._through(lambda: self._dropbox.look(path))

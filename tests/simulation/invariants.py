@@ -106,7 +106,7 @@ def _check_command(
     if sendings[0].tool in {"read", "search", "list"} or not (made or done):
         return
     if not made:
-        _check_unchanged(past, sendings, done)
+        _check_unchanged(world, past, sendings, done)
         return
     [version] = made
     for answer in done:
@@ -124,20 +124,30 @@ def _check_command(
         raise Broken("I3", f"{sendings[0].tool} replaced {before_rev}, another than it expected")
 
 
-def _check_unchanged(past: Past, sendings: Sequence[Called], done: Sequence[ToolResult]) -> None:
-    """A write of the very text that is there may make no version.
+def _check_unchanged(
+    world: World, past: Past, sendings: Sequence[Called], done: Sequence[ToolResult]
+) -> None:
+    """A write of the very text that is there, on its rev, need make no version.
 
-    Nor need an append or a patch do, if another call did the very same on top of the same rev, and
-    ours had no answer from Dropbox: from outside, one cannot be told from the other. Our lease
-    prevents it, but where it was lost: between a call and its repeat, to a process that stood
-    still, and before a new note had its first line.
+    Nor need a call do that never learned what became of its upload, if another call did the very
+    same on top of the same rev: from outside, one cannot be told from the other. Our lease prevents
+    it, but where it was lost: between a call and its repeat, to a process that stood still, and
+    before a new note had its first line.
     """
-    call, is_leased = sendings[0], len(sendings) == 1 and not sendings[0].is_excused
+    call = sendings[0]
+    expected, text = call.arguments.get("expected_rev"), call.arguments.get("text")
+    is_leased = len(sendings) == 1 and not call.is_excused
+    is_in_doubt = any(
+        each.number in world.dropbox.unanswered or each.answer is None or each.answer.is_error
+        for each in sendings
+    )
     for answer in done:
         version = past.by_rev[rev_of(answer)]
-        before = version.before[1] if version.before else b""
-        is_alike = version.data == _wanted(call.arguments, before)
-        if not is_alike or (is_leased and version.before and call.tool != "write"):
+        base, before = version.before or (None, b"")
+        is_as_wanted = version.rev == expected and text == version.data.decode()
+        is_alike = version.data == _wanted(call.arguments, before) and expected in (None, base)
+        is_taken = is_alike and is_in_doubt and past.ends(version) > call.began
+        if not (is_as_wanted or (is_taken and not (is_leased and base))):
             raise Broken("I1", f"{call.tool} was acknowledged, and is not written")
 
 

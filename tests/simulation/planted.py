@@ -4,7 +4,7 @@ All of them look right, and are right as long as nobody else writes and nothing 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -14,7 +14,8 @@ from memorybox.adapters.dropbox.errors import NotDone, Unanswered
 from memorybox.adapters.dropbox.files import DropboxFileStore
 from memorybox.deadline import Deadline
 from memorybox.files.commands import Attempt, Command, Standing
-from memorybox.files.errors import FileBusy, FileChanged, FileExists, OutcomeUnknown
+from memorybox.files.errors import FileBusy, FileChanged, FileExists, FileMissing, OutcomeUnknown
+from memorybox.files.hashing import content_hash
 from memorybox.files.model import FileEntry, FileRef, Rev, StoredFile
 from memorybox.files.service import Files, Note
 from memorybox.oauth.errors import OAuthError
@@ -101,6 +102,30 @@ class SendsANewNoteAgain(DropboxFileStore):
 class _AgainAtOnce(Upload):
     def _again_at(self, unanswered: Unanswered) -> float:
         return 0.0
+
+
+class TakesEqualTextForItsOwn(DropboxFileStore):
+    """A note that has the very text already was made by this call, whoever made it."""
+
+    def create(self, ref: FileRef, data: bytes) -> FileEntry:
+        try:
+            return super().create(ref, data)
+        except FileExists:
+            found = self.look(ref.location)
+            if isinstance(found, FileEntry) and found.content_hash == content_hash(data):
+                return found
+            raise
+
+
+class AppendsNothingTwice(Files):
+    """A text that stands at the end already is not added."""
+
+    def _append_once(self, ref: FileRef, addition: bytes, note: Note) -> StoredFile:
+        with suppress(FileMissing):
+            stored = self.store.read(ref, 10**7)
+            if stored.data == addition:
+                return stored
+        return super()._append_once(ref, addition, note)
 
 
 class AppendsAgainWhenUnsure(Files):
@@ -375,6 +400,8 @@ PLANTED: dict[str, Planted] = {
     "no answer means not written": Planted(Parts(store=NoAnswerMeansNotWritten)),
     "no answer means written": Planted(Parts(store=NoAnswerMeansWritten)),
     "a new note that is not shown yet is sent again": Planted(Parts(store=SendsANewNoteAgain)),
+    "a note with the same text is taken for its own": Planted(Parts(store=TakesEqualTextForItsOwn)),
+    "a text that is there is not added": Planted(Parts(files=AppendsNothingTwice)),
     "appends again when unsure": Planted(Parts(files=AppendsAgainWhenUnsure)),
     "a stale write is tried again": Planted(Parts(files=RetriesAStaleWrite)),
     "no lease": Planted(Parts(leases=NoLease)),
