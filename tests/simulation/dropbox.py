@@ -42,6 +42,9 @@ class Version:
     at: int
     """A number that grows with everything that happens."""
 
+    seconds: float
+    """Since the beginning."""
+
 
 class FollowingClock(EmulatedClock):
     """Dropbox's own clock: never wrong."""
@@ -125,7 +128,7 @@ class SimulatedDropbox:
         held = (before.rev, self.read(before)) if isinstance(before, File) else None
         shown = before.path_display if isinstance(before, File) else paths.stored(location)
         file = self.account.write(shown, data)
-        self.versions.append(Version(paths.lower(location), file.rev, data, held, by, self.event()))
+        self._note(file, location, data, held, by)
         return file
 
     def _is_folder(self, location: str) -> bool:
@@ -142,11 +145,21 @@ class SimulatedDropbox:
         self.gone.append((paths.lower(source), self.event()))
         for change in self.account.tree.journal[known:]:
             if isinstance(change.entry, File):
-                file = change.entry
-                data = self.read(file)
-                self.versions.append(
-                    Version(change.path_lower, file.rev, data, None, None, self.event())
-                )
+                data = self.read(change.entry)
+                self._note(change.entry, change.path_lower, data, None, None)
+
+    def _note(
+        self,
+        file: File,
+        location: str,
+        data: bytes,
+        before: tuple[str, bytes] | None,
+        by: int | None,
+    ) -> None:
+        at, seconds = self.event(), self.schedule.passed
+        self.versions.append(
+            Version(paths.lower(location), file.rev, data, before, by, at, seconds)
+        )
 
     # What the API answers.
 

@@ -53,6 +53,9 @@ class Called:
     location: str
     arguments: Mapping[str, object]
     began: int
+    started: float
+    """Seconds since the beginning."""
+
     answer: ToolResult | None = None
     """None if none ever came."""
 
@@ -196,7 +199,7 @@ def _call(
     number = len(history.calls)
     caller.call, caller.is_excused = number, False
     start = world.schedule.passed
-    called = Called(number, command, tool, location, given, world.dropbox.event())
+    called = Called(number, command, tool, location, given, world.dropbox.event(), start)
     history.calls.append(called)
     is_repeat = command in history.done
     try:
