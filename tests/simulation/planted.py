@@ -360,6 +360,29 @@ class RefusesThatCodeAlone(Tokens):
         return Tokens._exchanged(_endless(self), client, form)  # noqa: SLF001 - a wrong variant
 
 
+class WhoeverComesLast(Tokens):
+    """A grant is stored without a look at what became of it since it was read."""
+
+    def _refreshed(self, client: Client, form: Parameters) -> Mapping[str, object]:
+        grants: Any = _Unconditional(self.grants)
+        return Tokens._refreshed(replace(self, grants=grants), client, form)  # noqa: SLF001
+
+
+class _Unconditional:
+    """Grants without compare-and-swap."""
+
+    def __init__(self, grants: Any) -> None:
+        self._grants = grants
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._grants, name)
+
+    def replace(self, grant: Grant) -> bool:
+        self._grants.replace(grant)
+        self._grants.records[grant.id] = grant
+        return True
+
+
 def _endless(tokens: Tokens) -> Tokens:
     grants: Any = _Endless(tokens.grants)
     return replace(tokens, grants=grants)
@@ -383,6 +406,7 @@ SIGN_IN: dict[str, type[Tokens]] = {
     "a used token stays good": ForgivesForEver,
     "a token that comes back ends nothing": RefusesThatTokenAlone,
     "a code that comes back ends nothing": RefusesThatCodeAlone,
+    "no compare-and-swap on grants": WhoeverComesLast,
 }
 
 
