@@ -194,30 +194,36 @@ def _check_read(past: Past, call: Called) -> None:
 def _check_search(world: World, past: Past, call: Called) -> None:
     """I4, for searchers: every file that was there all the time is named, or counted as waiting.
 
-    By words alone, those without a word of the query are not, if any is named that has one.
+    A listing may be late: then the time begins earlier. By words alone, those without a word of the
+    query are not named, if any is that has one.
     """
     assert call.answer is not None
     text = call.answer.texts[0]
-    if "not indexed yet" in text or world.plan.lag:
+    if "not indexed yet" in text:
         return
-    named = [version for line in text.splitlines() for version in _named(past, call, line, text)]
+    named = [version for line in text.splitlines() for version in _named(world, past, call, line)]
     if text.count("  score ") == MOST_HITS:
         return
     by_words = _BY_WORDS in text and any(map(_has_a_word, named))
     for version in world.dropbox.versions:
         is_note = version.location.count("/") > 1
-        was_there = version.at < call.began and past.ends(version) > call.ended
-        is_due = is_note and was_there and (not by_words or _has_a_word(version))
-        if is_due and version.location[1:] not in text.lower():
+        is_old = version.at < call.began and version.seconds <= call.started - world.plan.lag
+        is_due = is_note and is_old and past.ends(version) > call.ended
+        if not is_due or (by_words and not _has_a_word(version)):
+            continue
+        if version.location[1:] not in text.lower():
             raise Broken("I4", f"a search leaves out {version.location}: {text!r}")
 
 
-def _named(past: Past, call: Called, line: str, text: str) -> Sequence[Version]:
-    """What a line of a search may mean: the versions that its file had during the call."""
+def _named(world: World, past: Past, call: Called, line: str) -> Sequence[Version]:
+    """What a line of a search may mean: the versions that its file had then."""
     place, score, _ = line.partition("  score ")
-    versions = past.during(call, "/" + place.partition(". ")[2].lower()) if score else ()
-    if score and not versions:
-        raise Broken("I4", f"a search gives what is gone: {text!r}")
+    if not score:
+        return ()
+    location = "/" + place.partition(". ")[2].lower()
+    versions = past.of[location] if world.plan.lag else past.during(call, location)
+    if not versions:
+        raise Broken("I4", f"a search gives {location}, which is gone")
     return versions
 
 
