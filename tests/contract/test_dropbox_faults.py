@@ -33,6 +33,7 @@ from memorybox.files.errors import (
     NothingToReplace,
     OutcomeUnknown,
 )
+from memorybox.files.hashing import content_hash
 from memorybox.files.model import Cursor, FileEntry, FileRef, Rev
 from tests.fakes.clock import FakeClock
 
@@ -311,6 +312,17 @@ def test_a_new_note_that_is_moved_away_is_not_written_again_although_dropbox_sho
         box.store_with(Tokens([box.token()]), clock=clock).create(REF, b"ours")
 
     assert [*box.account.files()] == ["/garden/moved.md"]
+
+
+def test_of_two_notes_of_the_same_text_where_one_is_gone_neither_is_taken_for_ours(
+    box: Box,
+) -> None:
+    box.put(b"same")
+    box.account.move(AT, "/garden/moved.md")
+    box.put(b"same")
+
+    with pytest.raises(OutcomeUnknown):
+        box.store.committed(REF, content_hash(b"same"), base=None)
 
 
 def test_an_older_note_with_the_same_text_is_not_taken_for_ours(box: Box) -> None:

@@ -113,7 +113,7 @@ def _check_command(
         return
     [version] = made
     for answer in done:
-        if rev_of(answer) != version.rev and not _is_mistaken(past, sendings, version, answer):
+        if rev_of(answer) != version.rev:
             raise Broken(
                 "I1", f"{sendings[0].tool} made {version.rev}, and answered {answer.texts}"
             )
@@ -135,7 +135,8 @@ def _check_unchanged(
     Nor need a call do that never learned what became of its upload, if another call did the very
     same on top of the same rev: from outside, one cannot be told from the other. Our lease prevents
     it, but where it was lost: between a call and its repeat, to a process that stood still, and
-    before a new note had its first line. When a note was made is known to some seconds only.
+    before a new note had its first line. When a note was made is known to some seconds only,
+    and to the repeat of a call not at all.
     """
     call = sendings[0]
     expected, text = call.arguments.get("expected_rev"), call.arguments.get("text")
@@ -149,22 +150,11 @@ def _check_unchanged(
         base, before = version.before or (None, b"")
         is_as_wanted = version.rev == expected and text == version.data.decode()
         is_alike = version.data == _wanted(call.arguments, before) and expected in (None, base)
-        is_recent = past.ends(version) > call.began or (
-            version.before is None and version.seconds > call.started - ABOUT
-        )
+        is_young = len(sendings) > 1 or version.seconds > call.started - ABOUT
+        is_recent = past.ends(version) > call.began or (version.before is None and is_young)
         is_taken = is_alike and is_in_doubt and is_recent
         if not (is_as_wanted or (is_taken and not (is_leased and base))):
             raise Broken("I1", f"{call.tool} was acknowledged, and is not written")
-
-
-def _is_mistaken(past: Past, sendings: Sequence[Called], made: Version, answer: ToolResult) -> bool:
-    """Whether a repeat took another call's note for its own, which was gone and had the same text.
-
-    From outside, one cannot be told from the other.
-    """
-    shown = past.by_rev[rev_of(answer)]
-    was_gone = made.before is None and past.ends(made) < shown.at
-    return len(sendings) > 1 and was_gone and shown.before is None and shown.data == made.data
 
 
 def _wanted(given: object, before: bytes) -> bytes:

@@ -58,15 +58,20 @@ class History:
         """The version with this content that made today's file.
 
         Raises OutcomeUnknown if a file was made with it here, not before `since`, and is gone: it
-        may live on under another name. A file that is made again after a deletion has a new id.
+        may live on under another name, or be another than today's with the same content. A file
+        that is made again after a deletion has a new id.
         """
         oldest = {version.id: version for version in self.versions}
-        for age, entry in enumerate(map(file_entry, oldest.values())):
-            if entry.content_hash == content and (since is None or entry.modified >= since):
-                if self.exists and age == 0:
-                    return entry
-                raise OutcomeUnknown(ref)
-        return None
+        made = [
+            age
+            for age, entry in enumerate(map(file_entry, oldest.values()))
+            if entry.content_hash == content and (since is None or entry.modified >= since)
+        ]
+        if not made:
+            return None
+        if made == [0] and self.exists:
+            return file_entry(next(iter(oldest.values())))
+        raise OutcomeUnknown(ref)
 
     def is_open_to(self, base: Rev | None) -> bool:
         """Whether an upload on top of `base` can still be committed."""
