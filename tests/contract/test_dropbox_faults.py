@@ -33,6 +33,7 @@ from memorybox.files.errors import (
     NothingToReplace,
     OutcomeUnknown,
 )
+from memorybox.files.hashing import content_hash
 from memorybox.files.model import Cursor, FileEntry, FileRef, Rev
 from tests.fakes.clock import FakeClock
 
@@ -289,6 +290,39 @@ def test_a_new_note_that_is_moved_away_at_once_is_not_written_a_second_time(
             creating.result()
 
     assert [*box.account.files().values()].count(b"ours") == 1
+
+
+def test_a_new_note_that_is_moved_away_is_not_written_again_although_dropbox_shows_it_late(
+    box: Box,
+) -> None:
+    class Waiting(FakeClock):
+        def sleep(self, seconds: float) -> None:
+            super().sleep(seconds)
+            if box.account.get(AT):
+                box.account.move(AT, "/garden/moved.md")
+            if self.monotonic() > began + 1:
+                box.account.set(revisions_lag=0.0)
+
+    clock = Waiting()
+    began = clock.monotonic()
+    box.account.set(revisions_lag=3600.0)
+    box.suffers(Fault(UPLOAD, Effect.LOST_RESPONSE))
+
+    with pytest.raises(OutcomeUnknown):
+        box.store_with(Tokens([box.token()]), clock=clock).create(REF, b"ours")
+
+    assert [*box.account.files()] == ["/garden/moved.md"]
+
+
+def test_of_two_notes_of_the_same_text_where_one_is_gone_neither_is_taken_for_ours(
+    box: Box,
+) -> None:
+    box.put(b"same")
+    box.account.move(AT, "/garden/moved.md")
+    box.put(b"same")
+
+    with pytest.raises(OutcomeUnknown):
+        box.store.committed(REF, content_hash(b"same"), base=None)
 
 
 def test_an_older_note_with_the_same_text_is_not_taken_for_ours(box: Box) -> None:

@@ -46,6 +46,8 @@ def draw_days(seed: int, *, notes: int, calls: int) -> Plan:
         ),
         starts_at=FROM,
         tokens=5 * notes,
+        lag=0.3,
+        revisions_lag=1.0,
     )
 
 

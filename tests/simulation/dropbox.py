@@ -42,6 +42,9 @@ class Version:
     at: int
     """A number that grows with everything that happens."""
 
+    seconds: float
+    """Since the beginning."""
+
 
 class FollowingClock(EmulatedClock):
     """Dropbox's own clock: never wrong."""
@@ -62,6 +65,9 @@ class SimulatedDropbox:
         self.versions: list[Version] = []
         self.gone: list[tuple[str, int]] = []
         """What was removed, with everything below it, and when."""
+
+        self.unanswered: set[int] = set()
+        """Calls that do not know what became of an upload of theirs."""
 
         self.account = Account(1, Profile(), clock, MemoryStorage(), lambda _: None)
         self.account.knobs = Knobs(**knobs)
@@ -122,7 +128,7 @@ class SimulatedDropbox:
         held = (before.rev, self.read(before)) if isinstance(before, File) else None
         shown = before.path_display if isinstance(before, File) else paths.stored(location)
         file = self.account.write(shown, data)
-        self.versions.append(Version(paths.lower(location), file.rev, data, held, by, self.event()))
+        self._note(file, location, data, held, by)
         return file
 
     def _is_folder(self, location: str) -> bool:
@@ -139,11 +145,21 @@ class SimulatedDropbox:
         self.gone.append((paths.lower(source), self.event()))
         for change in self.account.tree.journal[known:]:
             if isinstance(change.entry, File):
-                file = change.entry
-                data = self.read(file)
-                self.versions.append(
-                    Version(change.path_lower, file.rev, data, None, None, self.event())
-                )
+                data = self.read(change.entry)
+                self._note(change.entry, change.path_lower, data, None, None)
+
+    def _note(
+        self,
+        file: File,
+        location: str,
+        data: bytes,
+        before: tuple[str, bytes] | None,
+        by: int | None,
+    ) -> None:
+        at, seconds = self.event(), self.schedule.passed
+        self.versions.append(
+            Version(paths.lower(location), file.rev, data, before, by, at, seconds)
+        )
 
     # What the API answers.
 
@@ -305,10 +321,16 @@ class SimulatedApi:
     ) -> Any:
         rev = mode.get_update() if mode.is_update() else None
         by = self._line.call
-        return self._through(
-            lambda: self._dropbox.upload(data, path, rev, strict=strict_conflict, by=by),
-            is_write=True,
-        )
+        try:
+            return self._through(
+                lambda: self._dropbox.upload(data, path, rev, strict=strict_conflict, by=by),
+                is_write=True,
+            )
+        except (Declined, NotNow, TokenRefused):
+            raise
+        except BaseException:
+            self._dropbox.unanswered.add(by)
+            raise
 
     def files_get_metadata(self, path: str) -> Any:
         return self._through(lambda: self._dropbox.look(path))

@@ -9,12 +9,14 @@ from local.dropbox.paths import lower
 from memorybox.errors import Refused, SignInEnded, Unavailable
 from memorybox.files.model import FileRef
 from memorybox.mcp.toolset import ToolResult
+from tests.simulation.dropbox import SimulatedDropbox
 from tests.simulation.plan import (
     IN_THE_WAY,
     Act,
     Deliver,
     Edit,
     Notify,
+    Outage,
     Plan,
     Say,
     Sweep,
@@ -28,6 +30,9 @@ SENDINGS = 3
 
 PAUSE = 9.0
 """Seconds between two sendings."""
+
+QUERY = "what is planned outside"
+"""Words of some names, and of what another app writes."""
 
 MOST_HITS = 20
 """Files that a search may name."""
@@ -48,6 +53,9 @@ class Called:
     location: str
     arguments: Mapping[str, object]
     began: int
+    started: float
+    """Seconds since the beginning."""
+
     answer: ToolResult | None = None
     """None if none ever came."""
 
@@ -91,18 +99,9 @@ def _do(history: History, act: Act, name: str, known: dict[str, str]) -> None:
     match act:
         case Say():
             _say(history, act, name, known)
-        case Edit("block", _, text):
+        case Edit():
             world.schedule.step()
-            world.dropbox.block(IN_THE_WAY, text)
-        case Edit("unblock"):
-            world.schedule.step()
-            world.dropbox.unblock(IN_THE_WAY)
-        case Edit("reset"):
-            world.schedule.step()
-            world.dropbox.forget_cursors()
-        case Edit(how, location, text):
-            world.schedule.step()
-            world.dropbox.edit(how, location, text, act.new_name)
+            _edit(world.dropbox, act)
         case Notify():
             world.notify()
         case Deliver(is_again):
@@ -111,6 +110,22 @@ def _do(history: History, act: Act, name: str, known: dict[str, str]) -> None:
             world.send(None)
         case Wait(seconds):
             world.schedule.sleep(seconds)
+        case Outage(seconds):
+            world.embedder.is_silent = True
+            world.schedule.sleep(seconds)
+            world.embedder.is_silent = False
+
+
+def _edit(dropbox: SimulatedDropbox, edit: Edit) -> None:
+    match edit.how:
+        case "block":
+            dropbox.block(IN_THE_WAY, edit.text)
+        case "unblock":
+            dropbox.unblock(IN_THE_WAY)
+        case "reset":
+            dropbox.forget_cursors()
+        case _:
+            dropbox.edit(edit.how, edit.location, edit.text, edit.new_name)
 
 
 def _say(history: History, say: Say, name: str, known: dict[str, str]) -> None:
@@ -159,7 +174,7 @@ def _may_be_sent_again(answer: ToolResult) -> bool:
 def _arguments(say: Say, rev: str | None, text: str) -> tuple[str, dict[str, object]]:
     """The tool and its arguments. Without a rev, a note is written anew."""
     if say.tool == "search":
-        return "search", {"workspace": "all", "query": "what is planned", "limit": MOST_HITS}
+        return "search", {"workspace": "all", "query": QUERY, "limit": MOST_HITS}
     ref = FileRef.at(say.location)
     file: dict[str, object] = {"workspace": ref.workspace, "path": ref.path}
     match say.tool:
@@ -184,7 +199,7 @@ def _call(
     number = len(history.calls)
     caller.call, caller.is_excused = number, False
     start = world.schedule.passed
-    called = Called(number, command, tool, location, given, world.dropbox.event())
+    called = Called(number, command, tool, location, given, world.dropbox.event(), start)
     history.calls.append(called)
     is_repeat = command in history.done
     try:

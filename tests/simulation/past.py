@@ -35,9 +35,10 @@ class Past:
         """When a version was no more the file."""
         return self._ends.get(version.rev, 10**9)
 
-    def was_there(self, location: str, call: Called) -> bool:
-        """Whether a file was at the location at some moment of the call."""
-        return any(
-            version.at <= call.ended and self.ends(version) >= call.began
+    def during(self, call: Called, location: str) -> list[Version]:
+        """The versions that were the file at the location at some moment of the call."""
+        return [
+            version
             for version in self.of.get(location, ())
-        )
+            if version.at <= call.ended and self.ends(version) >= call.began
+        ]

@@ -114,7 +114,14 @@ class Wait:
     seconds: float
 
 
-Act = Say | Edit | Notify | Deliver | Sweep | Wait
+@dataclass(frozen=True, slots=True)
+class Outage:
+    """The embedding service answers nobody, for a while."""
+
+    seconds: float
+
+
+Act = Say | Edit | Notify | Deliver | Sweep | Wait | Outage
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +173,9 @@ class _Theme:
     troubles: tuple[Trouble, ...]
     most_faults: int
     workers: int = 0
+    outages: tuple[float, ...] = ()
+    """Seconds for which the embedding service is down, once in a history."""
+
     tokens: tuple[int, ...] = (PLENTY,)
     starts_at: tuple[datetime, ...] = (MIDDAY,)
     named: float = 0.3
@@ -193,7 +203,6 @@ _LINES = (
     *[Trouble.HANG, Trouble.STALE_TOKEN, Trouble.PARTITION, Trouble.PARTITION, Trouble.FREEZE],
 )
 _OTHERS = ("write", "write", "delete", "rename", "recase", "block", "unblock")
-_REMOVING = {"delete", "rename", "recase", "block", "unblock"}
 _WRITING = _Theme(
     tools=(*["append"] * 6, *["patch"] * 2, "write", "replace", "replace", "read"),
     edits=_OTHERS,
@@ -243,7 +252,17 @@ _FOLDING = _Theme(
     reach=(50,),
     copies=(1,),
 )
-_THEMES = (_FOLDING, *[_WRITING] * 6, *[_REPEATING] * 3, *[_FINDING] * 3, _PAYING)
+_MISSING = _Theme(
+    tools=("append", "search", "search", "search"),
+    edits=("write", "write", "delete"),
+    most_edits=6,
+    troubles=(Trouble.SILENCE, Trouble.DELAY),
+    most_faults=1,
+    workers=1,
+    outages=(0.5, 30.0),
+    pauses=(0.0, 0.3, 0.6),
+)
+_THEMES = (_FOLDING, *[_WRITING] * 6, *[_REPEATING] * 3, *[_FINDING] * 3, _PAYING, _MISSING)
 
 
 def draw(seed: int) -> Plan:
@@ -255,6 +274,11 @@ def draw(seed: int) -> Plan:
 def draw_folds(seed: int) -> Plan:
     """A history in which workers fold tails, and stand still at times: a rare one otherwise."""
     return _drawn(seed, Random(seed), _FOLDING)
+
+
+def draw_outages(seed: int) -> Plan:
+    """A history in which the embedding service is down for a while."""
+    return _drawn(seed, Random(seed), _MISSING)
 
 
 def _drawn(seed: int, random: Random, theme: _Theme) -> Plan:
@@ -274,6 +298,8 @@ def _drawn(seed: int, random: Random, theme: _Theme) -> Plan:
         [act for edit in edits for act in (edit, Wait(random.choice(theme.pauses)))]
     ]
     others += [_background(random, theme) for _ in range(theme.workers)]
+    if theme.outages:
+        others.append([Wait(random.choice(theme.pauses)), Outage(random.choice(theme.outages))])
     for caller, other in enumerate(others, clients):
         acts += [(caller, act) for act in other]
     return Plan(
@@ -288,7 +314,7 @@ def _drawn(seed: int, random: Random, theme: _Theme) -> Plan:
         knobs=_knobs(random),
         is_indexed=theme.workers > 0,
         lag=(lag := random.choice((0.0, 0.3, 5.0))),
-        revisions_lag=0.0 if any(edit.how in _REMOVING for edit in edits) else min(lag, 0.3),
+        revisions_lag=min(lag, 1.0),
     )
 
 

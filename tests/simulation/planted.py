@@ -4,7 +4,7 @@ All of them look right, and are right as long as nobody else writes and nothing 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -14,7 +14,8 @@ from memorybox.adapters.dropbox.errors import NotDone, Unanswered
 from memorybox.adapters.dropbox.files import DropboxFileStore
 from memorybox.deadline import Deadline
 from memorybox.files.commands import Attempt, Command, Standing
-from memorybox.files.errors import FileBusy, FileChanged, FileExists, OutcomeUnknown
+from memorybox.files.errors import FileBusy, FileChanged, FileExists, FileMissing, OutcomeUnknown
+from memorybox.files.hashing import content_hash
 from memorybox.files.model import FileEntry, FileRef, Rev, StoredFile
 from memorybox.files.service import Files, Note
 from memorybox.oauth.errors import OAuthError
@@ -28,12 +29,13 @@ from memorybox.search.indexer import Indexer
 from memorybox.search.model import PackPointer, Seen, Settled, TailEntry
 from memorybox.search.packer import NO_RESULTS
 from memorybox.search.recorder import Reading, Recorder
-from memorybox.search.results import IndexedNow, IndexOutcome
+from memorybox.search.results import IndexedNow, IndexOutcome, SearchResult
+from memorybox.search.service import Search
 from memorybox.search.store import IndexState, StoredCursor
 from tests.fakes.commands import InMemoryCommandLog
 from tests.fakes.search import InMemoryBudgetLedger, InMemoryIndexStore
 from tests.simulation.dropbox import SimulatedClient
-from tests.simulation.plan import Plan, draw, draw_folds
+from tests.simulation.plan import Plan, draw, draw_folds, draw_outages
 from tests.simulation.world import EagerPacker, Parts, UnhurriedLeases
 
 T = TypeVar("T")
@@ -88,6 +90,42 @@ class NoAnswerMeansWritten(DropboxFileStore):
             if isinstance(found := self.look(ref.location), FileEntry):
                 return found
             raise FileBusy(ref) from None
+
+
+class SendsANewNoteAgain(DropboxFileStore):
+    """What the revisions do not show was not written, be it a new note."""
+
+    def _upload(self, ref: FileRef, data: bytes, base: Rev | None) -> FileEntry:
+        return _AgainAtOnce(self.client, ref, data, base).commit()
+
+
+class _AgainAtOnce(Upload):
+    def _again_at(self, unanswered: Unanswered) -> float:
+        return 0.0
+
+
+class TakesEqualTextForItsOwn(DropboxFileStore):
+    """A note that has the very text already was made by this call, whoever made it."""
+
+    def create(self, ref: FileRef, data: bytes) -> FileEntry:
+        try:
+            return super().create(ref, data)
+        except FileExists:
+            found = self.look(ref.location)
+            if isinstance(found, FileEntry) and found.content_hash == content_hash(data):
+                return found
+            raise
+
+
+class AppendsNothingTwice(Files):
+    """A text that stands at the end already is not added."""
+
+    def _append_once(self, ref: FileRef, addition: bytes, note: Note) -> StoredFile:
+        with suppress(FileMissing):
+            stored = self.store.read(ref, 10**7)
+            if stored.data == addition:
+                return stored
+        return super()._append_once(ref, addition, note)
 
 
 class AppendsAgainWhenUnsure(Files):
@@ -237,6 +275,22 @@ class SaysIndexed(Indexer):
         return IndexedNow(1)
 
 
+class ForgetsAHit(Search):
+    """Without the embedding service, one file that has a word of the query is not named."""
+
+    def search(self, workspace: str | None, query: str, limit: int) -> SearchResult:
+        result = super().search(workspace, query, limit)
+        return replace(result, hits=result.hits[1:]) if result.is_by_words_alone else result
+
+
+class SaysNothingOfTheRest(Search):
+    """Without the embedding service, what could not be searched is not counted."""
+
+    def search(self, workspace: str | None, query: str, limit: int) -> SearchResult:
+        result = super().search(workspace, query, limit)
+        return replace(result, pending=0) if result.is_by_words_alone else result
+
+
 # Money
 
 
@@ -306,6 +360,29 @@ class RefusesThatCodeAlone(Tokens):
         return Tokens._exchanged(_endless(self), client, form)  # noqa: SLF001 - a wrong variant
 
 
+class WhoeverComesLast(Tokens):
+    """A grant is stored without a look at what became of it since it was read."""
+
+    def _refreshed(self, client: Client, form: Parameters) -> Mapping[str, object]:
+        grants: Any = _Unconditional(self.grants)
+        return Tokens._refreshed(replace(self, grants=grants), client, form)  # noqa: SLF001
+
+
+class _Unconditional:
+    """Grants without compare-and-swap."""
+
+    def __init__(self, grants: Any) -> None:
+        self._grants = grants
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._grants, name)
+
+    def replace(self, grant: Grant) -> bool:
+        self._grants.replace(grant)
+        self._grants.records[grant.id] = grant
+        return True
+
+
 def _endless(tokens: Tokens) -> Tokens:
     grants: Any = _Endless(tokens.grants)
     return replace(tokens, grants=grants)
@@ -329,6 +406,7 @@ SIGN_IN: dict[str, type[Tokens]] = {
     "a used token stays good": ForgivesForEver,
     "a token that comes back ends nothing": RefusesThatTokenAlone,
     "a code that comes back ends nothing": RefusesThatCodeAlone,
+    "no compare-and-swap on grants": WhoeverComesLast,
 }
 
 
@@ -345,6 +423,9 @@ PLANTED: dict[str, Planted] = {
     "an upload without an answer is sent again": Planted(Parts(client=NaiveRetry)),
     "no answer means not written": Planted(Parts(store=NoAnswerMeansNotWritten)),
     "no answer means written": Planted(Parts(store=NoAnswerMeansWritten)),
+    "a new note that is not shown yet is sent again": Planted(Parts(store=SendsANewNoteAgain)),
+    "a note with the same text is taken for its own": Planted(Parts(store=TakesEqualTextForItsOwn)),
+    "a text that is there is not added": Planted(Parts(files=AppendsNothingTwice)),
     "appends again when unsure": Planted(Parts(files=AppendsAgainWhenUnsure)),
     "a stale write is tried again": Planted(Parts(files=RetriesAStaleWrite)),
     "no lease": Planted(Parts(leases=NoLease)),
@@ -359,6 +440,10 @@ PLANTED: dict[str, Planted] = {
     "a fold drops what changed": Planted(Parts(index=ForgetsWhatChanged), draw_folds),
     "a fold drops before it keeps": Planted(Parts(packer=ForgetsFirst), draw_folds),
     "a write claims to be indexed": Planted(Parts(indexer=SaysIndexed)),
+    "a search by words forgets a hit": Planted(Parts(search=ForgetsAHit), draw_outages),
+    "a search by words is silent about the rest": Planted(
+        Parts(search=SaysNothingOfTheRest), draw_outages
+    ),
     "the budget is read, then written": Planted(Parts(ledger=ReadThenWrite)),
     "the unused goes to another month": Planted(Parts(ledger=SettlesInTheMonthOfNow)),
     "lost answers cost nothing": Planted(Parts(ledger=ForgetsLostAnswers)),

@@ -61,7 +61,7 @@ STORIES: dict[str, tuple[Act, ...]] = {
 def test_no_promise_breaks_wherever_it_happens(
     story: tuple[Act, ...], seed: int, trouble: Trouble
 ) -> None:
-    plan = Plan(seed, tuple((0, act) for act in story))
+    plan = Plan(seed, tuple((0, act) for act in story), revisions_lag=1.0)
     steps = carry_out(plan).world.ways.steps_of(0)
     assert steps > 20
 

@@ -52,7 +52,7 @@ def test_a_seed_is_one_history_in_every_process() -> None:
 
 
 def test_two_processes_find_the_failure_that_one_would_find() -> None:
-    parts = PLANTED["the budget is read, then written"].parts
+    parts = PLANTED["uploads without strict_conflict"].parts
     first, second = (try_seeds(range(at, at + CHUNK), parts) for at in (0, CHUNK))
     assert first is not None
     assert second is not None

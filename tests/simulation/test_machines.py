@@ -1,6 +1,8 @@
 """State machines: the tools against a folder that is a dict, two accounts, and the sign-in."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import partial
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -19,6 +21,7 @@ from memorybox.mcp.toolset import ToolResult
 from memorybox.oauth import grants
 from memorybox.oauth.errors import OAuthError, Unauthorized
 from memorybox.oauth.tokens import Tokens
+from tests.fakes.oauth import Outage
 from tests.simulation.history import rev_of
 from tests.simulation.plan import Plan
 from tests.simulation.planted import SIGN_IN
@@ -142,6 +145,27 @@ def key(place: tuple[str, str]) -> str:
     return lower("/" + "/".join(place))
 
 
+class Between(Outage):
+    """The steps of the stores, at one of which somebody else comes in between."""
+
+    def __init__(self) -> None:
+        self.steps, self.other = 0, _nothing
+
+    def come(self, other: Callable[[], None], *, steps: int) -> None:
+        """Let the other call go right before so many steps of the next one are done."""
+        self.steps, self.other = steps, other
+
+    def __call__(self) -> None:
+        super().__call__()
+        self.steps -= 1
+        if self.steps == 0:
+            self.other()
+
+
+def _nothing() -> None:
+    """Nobody comes."""
+
+
 class SignIn(RuleBasedStateMachine):
     """A client who loses answers, while old tokens and codes come back from wherever they were."""
 
@@ -149,7 +173,8 @@ class SignIn(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.server = Server(tokens=self.tokens)
+        self.between = Between()
+        self.server = Server(tokens=self.tokens, outage=self.between)
         self.begin()
 
     def begin(self) -> None:
@@ -174,6 +199,30 @@ class SignIn(RuleBasedStateMachine):
             if not is_answer_lost:
                 self.old.append((self.pair, self.tries[0]))
                 self.pair, self.tries = fresh, []
+
+    @precondition(lambda self: not self.tries)
+    @rule(steps=st.integers(1, 4))
+    def two_processes_of_the_client_refresh_at_once(self, steps: int) -> None:
+        pairs: list[Mapping[str, object]] = []
+
+        def refresh() -> None:
+            pairs.append(self.server.refresh(self.pair["refresh_token"]))
+
+        self.between.come(refresh, steps=steps)
+        refresh()
+        assert all(map(self.server.works, pairs))
+        self.old.append((self.pair, self.now))
+        self.pair = pairs[-1]
+
+    @precondition(lambda self: not self.tries)
+    @rule(steps=st.integers(1, 4))
+    def the_client_revokes_while_it_refreshes(self, steps: int) -> None:
+        revoke = partial(self.server.revoke, self.pair["refresh_token"])
+        self.between.come(revoke, steps=steps)
+        with suppress(OAuthError):
+            self.old.append((self.server.refresh(self.pair["refresh_token"]), self.now))
+        revoke()
+        self.is_out()
 
     @rule(seconds=st.sampled_from([1, 50, 121, 300]))
     def time_passes(self, seconds: int) -> None:

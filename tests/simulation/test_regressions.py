@@ -37,6 +37,40 @@ HISTORIES = {
         faults=(Fault(0, 3, Trouble.BROKEN),),
         is_indexed=False,
     ),
+    "a new note is moved away before Dropbox shows that it was made, and is written again": Plan(
+        seed=4,
+        acts=(
+            (0, Say("append", PLAN, "- 0\n")),
+            (1, Edit("rename", PLAN)),
+        ),
+        faults=(Fault(0, 3, Trouble.SILENCE),),
+        is_indexed=False,
+        revisions_lag=1.0,
+    ),
+    "a new note is moved away, and then the request that made it arrives a second time": Plan(
+        seed=1,
+        acts=(
+            (0, Say("append", PLAN, "- 0\n")),
+            (1, Wait(11.5)),
+            (1, Edit("rename", PLAN)),
+        ),
+        faults=(Fault(0, 2, Trouble.LATE),),
+        is_indexed=False,
+    ),
+    "a new note is deleted, and another with its text that is moved there is taken for it": Plan(
+        seed=3,
+        acts=(
+            (0, Say("append", PLAN, "- same\n")),
+            (1, Wait(0.1)),
+            (1, Say("append", ROSES, "- same\n")),
+            (2, Wait(0.4)),
+            (2, Edit("delete", ROSES)),
+            (2, Edit("rename", PLAN)),
+        ),
+        faults=(Fault(1, 3, Trouble.BROKEN),),
+        is_indexed=False,
+        revisions_lag=1.0,
+    ),
     "an answer comes after 25 s because the call waited for its turn to the end": Plan(
         seed=1,
         acts=((0, Say("append", PLAN, "- 0\n")), (1, Say("append", PLAN, "- 1\n", is_named=True))),

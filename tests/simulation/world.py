@@ -94,6 +94,7 @@ class Parts:
     indexer: type[Indexer] = Indexer
     catch_up: type[CatchUp] = CatchUp
     packer: type[Packer] = EagerPacker
+    search: type[Search] = Search
     run: type[IndexRun] = IndexRun
     tools: type[MemoryTools] = MemoryTools
 
@@ -241,7 +242,7 @@ class Request(Writing):
     @property
     def search(self) -> Search:
         world = self._world
-        return Search(
+        return world.parts.search(
             catalog=self.catalog,
             catch_up=self._catch_up,
             leases=self.leases,

@@ -47,9 +47,10 @@ class Server:
         documents: InMemoryClientDocuments | None = None,
         *,
         tokens: type[Tokens] = Tokens,
+        outage: Outage | None = None,
     ) -> None:
         self.clock = FakeClock()
-        self.outage = Outage()
+        self.outage = outage or Outage()
         self.client_store = InMemoryClientStore(self.outage)
         self.codes = InMemoryCodeStore(self.outage)
         self.grants = InMemoryGrantStore(self.outage)

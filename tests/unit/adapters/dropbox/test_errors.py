@@ -167,6 +167,23 @@ def test_anything_else_may_have_been_done(call: Callable[[], object], at_once: b
     assert caught.value.at_once is at_once
 
 
+@pytest.mark.parametrize(
+    ("call", "may_arrive"),
+    [
+        (_raise(requests.ReadTimeout()), True),
+        (_raise(ReadTimeoutError(POOL, "/", "late")), True),
+        (_raise(requests.ConnectionError(ProtocolError("closed"))), False),
+        (_raise(AssertionError("content type")), False),
+    ],
+)
+def test_a_call_may_still_arrive_that_nobody_has_answered_or_hung_up_on(
+    call: Callable[[], object], may_arrive: bool
+) -> None:
+    with pytest.raises(Unanswered) as caught, dropbox_errors():
+        call()
+    assert caught.value.may_arrive is may_arrive
+
+
 def test_a_bug_of_ours_stays_one() -> None:
     with pytest.raises(AttributeError), dropbox_errors():
         _raise(AttributeError("no such name"))()

@@ -3,12 +3,17 @@
 With strict_conflict a second try meets our own first one as a conflict. So after an attempt without
 an answer the revisions of the file decide: a version with our content right behind the base rev is
 ours, whatever stands on top of it by now.
+
+A new note has no base. If another app moves it away at once, nothing keeps a second try from making
+it again, so there is none before Dropbox has had time to show the first, nor ever while that may
+still arrive.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import count
+from math import inf
 from typing import Any
 
 from dropbox.files import FileMetadata, ListRevisionsMode, WriteMode
@@ -22,6 +27,10 @@ from memorybox.files.hashing import content_hash
 from memorybox.files.model import FileEntry, FileRef, Rev
 
 CONFLICT = ("path", "conflict")
+
+SHOWN_WITHIN = 2.0
+"""Seconds after which the revisions show what was committed."""
+
 _PAGE = 20
 _SLACK = timedelta(seconds=5)  # Dropbox's servers may differ, and its times are whole seconds
 
@@ -49,15 +58,20 @@ class History:
         """The version with this content that made today's file.
 
         Raises OutcomeUnknown if a file was made with it here, not before `since`, and is gone: it
-        may live on under another name. A file that is made again after a deletion has a new id.
+        may live on under another name, or be another than today's with the same content. A file
+        that is made again after a deletion has a new id.
         """
         oldest = {version.id: version for version in self.versions}
-        for age, entry in enumerate(map(file_entry, oldest.values())):
-            if entry.content_hash == content and (since is None or entry.modified >= since):
-                if self.exists and age == 0:
-                    return entry
-                raise OutcomeUnknown(ref)
-        return None
+        made = [
+            age
+            for age, entry in enumerate(map(file_entry, oldest.values()))
+            if entry.content_hash == content and (since is None or entry.modified >= since)
+        ]
+        if not made:
+            return None
+        if made == [0] and self.exists:
+            return file_entry(next(iter(oldest.values())))
+        raise OutcomeUnknown(ref)
 
     def is_open_to(self, base: Rev | None) -> bool:
         """Whether an upload on top of `base` can still be committed."""
@@ -111,10 +125,10 @@ class Upload:
         began = self._now()
         try:
             return self._send()
-        except Unanswered:
-            pass
+        except Unanswered as unanswered:
+            again_at = self._again_at(unanswered)
         try:
-            return self._find_out(began)
+            return self._find_out(began, again_at)
         except (Unavailable, SignInEnded) as error:
             raise OutcomeUnknown(self.ref) from error
 
@@ -133,19 +147,32 @@ class Upload:
             )
         )
 
-    def _find_out(self, began: float) -> FileEntry:
+    def _find_out(self, began: float, again_at: float) -> FileEntry:
         for attempt in count():
             past = self._past()
             if entry := self._ours(past, began):
                 return entry
-            if past.is_open_to(self.base):
-                if entry := self._try_again():
-                    return entry
-            elif past.knows(self.base):
+            is_open = past.is_open_to(self.base)
+            if not is_open and past.knows(self.base):
                 raise Declined(*CONFLICT, "file")
+            if is_open and self._now() >= again_at:
+                try:
+                    return self._send()
+                except Unanswered as unanswered:
+                    again_at = self._again_at(unanswered)
+                except Declined as declined:
+                    if declined.tags[:2] != CONFLICT:
+                        raise OutcomeUnknown(self.ref) from declined
+                    # Perhaps with our own first attempt, which landed late.
             if not self.client.pause(attempt):
                 break
         raise DropboxSilent
+
+    def _again_at(self, unanswered: Unanswered) -> float:
+        """When to send again what the revisions do not show by then."""
+        if self.base is not None:
+            return self._now()  # of all attempts on one base Dropbox takes one
+        return inf if unanswered.may_arrive else self._now() + SHOWN_WITHIN
 
     def _past(self) -> History:
         try:
@@ -153,17 +180,6 @@ class Upload:
         except Declined as declined:
             if declined.tags == ("path", "not_file"):
                 raise Declined(*CONFLICT, "folder") from declined
-            raise OutcomeUnknown(self.ref) from declined
-
-    def _try_again(self) -> FileEntry | None:
-        """None if it is not known yet: a conflict may be our own first attempt that landed late."""
-        try:
-            return self._send()
-        except Unanswered:
-            return None
-        except Declined as declined:
-            if declined.tags[:2] == CONFLICT:
-                return None
             raise OutcomeUnknown(self.ref) from declined
 
     def _ours(self, past: History, began: float) -> FileEntry | None:

@@ -19,7 +19,7 @@ from email.utils import parsedate_to_datetime
 import requests
 from dropbox.exceptions import DropboxException
 from stone.backends.python_rsrc.stone_validators import ValidationError
-from urllib3.exceptions import HTTPError, NewConnectionError
+from urllib3.exceptions import HTTPError, NewConnectionError, TimeoutError
 
 _RENEWABLE = {"expired_access_token", "invalid_access_token"}
 _MALFORMED = ("bad_input",)
@@ -63,8 +63,10 @@ class Declined(Failure):
 class Unanswered(Failure):
     """5xx, a timeout, a broken connection, or an answer that is no answer."""
 
-    def __init__(self, *, at_once: bool = False) -> None:
+    def __init__(self, *, at_once: bool = False, may_arrive: bool = False) -> None:
         self.at_once = at_once
+        self.may_arrive = may_arrive
+        """Whether the call may still be on its way: nobody has answered, or hung up."""
         super().__init__()
 
 
@@ -99,7 +101,8 @@ def dropbox_errors() -> Iterator[None]:
             raise NotDone from error
         # A kept connection that was idle for long closes without a word; a new one will do.
         is_closed = isinstance(error, requests.ConnectionError)
-        raise Unanswered(at_once=is_closed) from error
+        is_silence = isinstance(error, requests.Timeout | TimeoutError)
+        raise Unanswered(at_once=is_closed, may_arrive=is_silence) from error
     except (DropboxException, ValidationError, AssertionError, KeyError, ValueError) as error:
         raise Unanswered from error
 
