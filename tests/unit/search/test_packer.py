@@ -4,7 +4,7 @@ from functools import partial
 import pytest
 
 from memorybox.search.model import TailEntry
-from memorybox.search.packer import LONG
+from memorybox.search.packer import ENTRY, LARGE
 from tests.unit.search.world import Crash, World
 
 
@@ -103,34 +103,41 @@ def test_of_two_folds_one_drops_its_own_pack() -> None:
     assert set(world.packs.objects) == {ref.key for ref in world.index.load().packs["garden"].packs}
 
 
-def test_a_tail_is_long_from_501_entries_on() -> None:
+def test_a_tail_is_folded_from_a_quarter_of_a_megabyte_on_until_half_of_that_is_left() -> None:
     world = World()
-    world.many = LONG + 2  # all of them go into the tail
-    for number in range(LONG):
-        world.put(f"/long/{number}.md", f"note {number}")
-    world.put("/short/a.md", "short")
+    world.many = LARGE  # all of them go into the tail
+    each = LARGE // ENTRY // 5
+    for workspace, notes in {"four": 4 * each, "one": each}.items():
+        for number in range(notes):
+            world.put(f"/{workspace}/{number}.md", "")
     world.search()
     request = world.request()
 
     not_yet = request.packer.long_tails(request.catalog.load())
-    world.put("/long/one more.md", "one more")
+    for number in range(5):
+        world.put(f"/new/{number}.md", "")
     world.search()
     now = request.packer.long_tails(request.catalog.load())
 
-    assert (not_yet, now) == ([], ["long"])
+    assert (not_yet, now) == ([], ["four"])
 
 
-def test_a_tail_of_over_a_megabyte_is_as_good_as_long() -> None:
+def test_small_tails_of_many_workspaces_are_folded_when_they_are_large_together() -> None:
     world = World()
-    for number in range(60):
-        text = " ".join(f"word{number}x{n}" for n in range(700))
-        world.put(f"/large/{number}.md", 5 * text)
+    text = " ".join(f"word{number}" for number in range(500))
+    for number in range(100):
+        world.put(f"/w{number}/note.md", text)
     world.search()
     request = world.request()
     view = request.catalog.load()
 
-    assert len(view.state.tail) < LONG
-    assert request.packer.long_tails(view) == ["large"]
+    chosen = request.packer.long_tails(view)
+
+    assert 40 < len(chosen) < 60
+    for workspace in chosen:
+        request.packer.fold(view, workspace)
+    assert {at.workspace for at in tail(world).values()}.isdisjoint(chosen)
+    assert request.packer.long_tails(request.catalog.load()) == []
 
 
 SMALL = 3_000  # bytes, of which the head of a pack takes 2,000

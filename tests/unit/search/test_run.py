@@ -2,7 +2,7 @@ import pytest
 
 from memorybox.deadline import Deadline
 from memorybox.search.errors import EmbeddingSilent
-from memorybox.search.packer import LONG
+from memorybox.search.packer import ENTRY, LARGE
 from tests.fakes.leases import InMemoryLeases
 from tests.unit.search.world import Crash, World
 
@@ -107,12 +107,14 @@ def test_a_file_that_another_request_holds_does_not_keep_the_run_going() -> None
 
 
 def test_a_long_tail_is_packed() -> None:
-    world = a_folder(LONG + 1)
+    files = LARGE // ENTRY
+    world = a_folder(files)
+    world.many = files + 1  # all of them go into the tail
 
     assert world.request().run.work()
 
     [pack] = world.packs.open(world.index.load().packs["garden"].packs)
-    assert pack.files == LONG + 1
+    assert pack.files == files
     assert world.index.load().tail == {}
     assert world.indexed() == world.folder()
 

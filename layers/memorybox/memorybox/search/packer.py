@@ -1,5 +1,6 @@
-"""Folds a long tail into a new pack of its workspace, and small packs with it.
+"""Folds the tails of workspaces into new packs, and small packs with them.
 
+One query reads the tail of all workspaces with every search, so it is kept short as a whole.
 A new pack takes in those of up to twice what it holds without them, the smallest first. So each
 pack that is left is more than twice as large as the new one: a workspace has few, and a part is
 written again only a few times, however often its workspace is folded. A pack that is full is left
@@ -35,11 +36,14 @@ from memorybox.search.snapshot import Fold, Snapshot
 from memorybox.search.store import IndexStore, PackStore, Sighting
 from memorybox.search.vectors import Array
 
-LONG = 500
-"""Entries of a tail that is worth folding."""
+LARGE = 256 * 1024
+"""Bytes of a tail that is worth folding: 64 read units."""
 
-LARGE = 1_000_000
-"""Bytes of a tail that is worth folding: one query reads them with every search."""
+ENTRY = 400
+"""Bytes that an entry takes beside its parts, about."""
+
+SMALL = 1_000_000
+"""Bytes of a pack that it costs little to make anew."""
 
 FULL = 48 * 1024 * 1024
 """Bytes of a pack, about: while it is made, several times as many are in memory."""
@@ -64,21 +68,28 @@ class Packer:
     recipe: Recipe
     clock: Clock
     many: int = MANY
-    small: int = LARGE
+    small: int = SMALL
     """Bytes that a new pack counts for at least, when it is compared with the others."""
 
     full: int = FULL
 
     def long_tails(self, view: View) -> list[str]:
-        """The workspaces whose tails are worth folding; what is due would stay in the tail."""
+        """The workspaces to fold: of a large tail the longest ones, so many that half is left.
+
+        What is due would stay in the tail, and does not count.
+        """
         staying = {seen.path_lower for seen in view.snapshot.due(self.recipe, self._today())}
-        entries: Counter[str] = Counter()
         sizes: Counter[str] = Counter()
         for entry in view.state.tail.values():
             if entry.path_lower not in staying:
-                entries[entry.workspace] += 1
-                sizes[entry.workspace] += _size(entry)
-        return [name for name in entries if entries[name] > LONG or sizes[name] > LARGE]
+                sizes[entry.workspace] += ENTRY + _size(entry)
+        left, chosen = sizes.total(), list[str]()
+        if left > LARGE:
+            for workspace, size in sizes.most_common():
+                if left > LARGE / 2:
+                    chosen.append(workspace)
+                    left -= size
+        return chosen
 
     def fold(self, view: View, workspace: str, results: Mapping[str, Settled] = NO_RESULTS) -> bool:
         """Make the next pack of a workspace, and drop from the tail what is in it.
