@@ -155,6 +155,29 @@ def test_an_entry_is_never_put_together_from_two_results(
     assert settled == indexed(HUGE, fill=2)
 
 
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_an_entry_of_which_a_piece_is_lost_is_without_a_result_until_it_is_stored_anew(
+    request_of: RequestOf, clients: Clients, account: AccountId, number: int
+) -> None:
+    request, other = request_of(), "/garden/other.md"
+    record_all(request, PATH, other)
+    for path in (PATH, other):
+        request.index.store(request.claim(path), indexed(LARGE))
+    with acting_for(account):
+        clients.dynamodb.delete_item(
+            TableName=aws.MEMORY_TABLE,
+            Key={"pk": {"S": f"A#{account}"}, "sk": {"S": f"filepart#{number}#{PATH}"}},
+        )
+
+    whole = TailEntry(other, 0, seen(other), indexed(LARGE))
+    assert tail_of(request_of()) == {PATH: TailEntry(PATH, 0, seen(PATH)), other: whole}
+    claimed = request_of().claim(PATH)
+    assert claimed.settled is None
+    request_of().index.store(claimed, indexed(LARGE, fill=1))
+    mended = TailEntry(PATH, 0, seen(PATH), indexed(LARGE, fill=1))
+    assert tail_of(request_of()) == {PATH: mended, other: whole}
+
+
 def test_a_result_of_another_format_counts_as_none(
     request_of: RequestOf, clients: Clients, account: AccountId
 ) -> None:
