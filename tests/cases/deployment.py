@@ -15,6 +15,7 @@ from typing import Any
 import boto3
 from boto3.dynamodb.conditions import Key
 
+from deploy.relist import take_cursors
 from local.aws import BUCKET, MEMORY_TABLE, Aws
 from local.dropbox.accounts import Account
 from local.dropbox.server import DropboxEmulator
@@ -195,6 +196,10 @@ class Deployment:
     def put_back(self, item: Item) -> None:
         """Let an item be as it once was."""
         self._memory.put_item(Item=item)
+
+    def relist(self) -> None:
+        """What an operator does after a restore."""
+        take_cursors(boto3.client("dynamodb", **self._cloud.connection), MEMORY_TABLE)
 
     def in_the_tail(self, user: Account) -> set[str]:
         """The paths that are in no pack yet, or not in it as they are now."""
