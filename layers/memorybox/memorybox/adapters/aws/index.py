@@ -51,7 +51,8 @@ class DynamoIndexStore:
     def __init__(self, session: Session, budget: DynamoBudget) -> None:
         self._session = session
         self._budget = budget
-        self._pieces_claimed: dict[str, int] = {}
+        self._pieces: dict[str, int] = {}
+        """Beside each item, as it was read last, whether or not they could be made use of."""
 
     def load(self) -> IndexState:
         for _ in range(_LOADS_FOR_ALL):
@@ -108,7 +109,7 @@ class DynamoIndexStore:
             )
         except ConditionFailed:
             return None
-        self._pieces_claimed[path_lower] = pieces_of(item)
+        self._pieces[path_lower] = pieces_of(item)
         return self._whole(item)
 
     def store(
@@ -146,7 +147,11 @@ class DynamoIndexStore:
         found = self._session.query(
             "sk BETWEEN :first AND :last", first=keys.INDEX_FIRST, last=keys.INDEX_LAST
         )
-        return {item["sk"]: item for item in found}
+        items = {item["sk"]: item for item in found}
+        self._pieces |= {
+            at["path_lower"]: pieces_of(at) for at in items.values() if "settled" in at
+        }
+        return items
 
     def _key(self, path_lower: str) -> Item:
         return self._session.key(keys.file(path_lower))
@@ -207,13 +212,13 @@ class DynamoIndexStore:
             ),
             *(
                 delete(self._piece(entry, number + 1))
-                for number in range(len(pieces), self._pieces_claimed.get(entry.path_lower, 0))
+                for number in range(len(pieces), self._pieces.get(entry.path_lower, 0))
             ),
         ]
 
     def _forgetting(self, entry: TailEntry) -> list[Write]:
         unchanged = f"version = :version AND ({_FREE})"
-        pieces = settled_map(entry.settled, mark="")[1] if entry.settled else []
+        pieces = self._pieces.get(entry.path_lower, 0)
         return [
             delete(
                 self._key(entry.path_lower),
@@ -221,7 +226,7 @@ class DynamoIndexStore:
                 version=entry.version,
                 now=stamp(self._session.now()),
             ),
-            *(delete(self._piece(entry, number + 1)) for number in range(len(pieces))),
+            *(delete(self._piece(entry, number + 1)) for number in range(pieces)),
         ]
 
     def _forget(self, entries: list[list[Write]]) -> None:
