@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 export PYTHONPATH := layers/memorybox:.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run check format test e2e simulate soak bench lock build deploy deploy-check destroy e2e-stack sbom clean
+.PHONY: help setup run check format test e2e simulate soak bench lock build deploy deploy-check relist destroy e2e-stack sbom clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,6 +57,9 @@ deploy: $(VENV)/.ready .venv-sam/.ready ## Put Memory Box into an AWS account, a
 
 deploy-check: $(VENV)/.ready ## Test a deployment from outside: URL=https://… (TOKEN=… to list the tools too)
 	@$(BIN)/python -m deploy.check $(URL)
+
+relist: $(VENV)/.ready ## Compare every index with Dropbox from the start, after a restore (ARGS="--stage prod")
+	@$(BIN)/python -m deploy.relist $(ARGS)
 
 destroy: $(VENV)/.ready ## Delete what was deployed, but nothing that people rely on (ARGS="--stage prod")
 	@$(BIN)/python -m deploy.destroy $(ARGS)

@@ -47,6 +47,15 @@ def test_a_list_of_one_workspace_reads_as_in_the_example(box: Box) -> None:
     assert box.says("list", workspace="garden") == f'{{"files":[\n{OF_GARDEN}\n]}}'
 
 
+@pytest.mark.promise("P-024", "P-106")
+@pytest.mark.parametrize("named", ["Café", "Cafe\N{COMBINING ACUTE ACCENT}"])
+def test_a_workspace_named_composed_or_decomposed_is_listed(box: Box, named: str) -> None:
+    box.says("write", workspace=named, path="menu.md", text=T71)
+
+    assert names(box.says("list", workspace="Café")) == ["/Café/menu.md"]
+    assert names(box.says("list", workspace="Cafe\N{COMBINING ACUTE ACCENT}")) == ["/Café/menu.md"]
+
+
 @pytest.mark.promise("P-022")
 def test_a_list_is_valid_json(box: Box) -> None:
     example(box)

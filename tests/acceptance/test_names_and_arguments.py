@@ -272,6 +272,16 @@ def test_the_key_of_a_name_is_dropbox_s_own(box: Box) -> None:
     )
 
 
+@pytest.mark.promise("P-106")
+@pytest.mark.parametrize("named", ["İstanbul", "istanbul", "ISTANBUL"])
+def test_a_workspace_is_searched_by_the_name_that_it_was_written_by(box: Box, named: str) -> None:
+    box.says("write", workspace="İstanbul", path="ferry.md", text="the ferry leaves at six")
+
+    assert box.says("search", workspace=named, query="when does the ferry leave").startswith(
+        "1. İstanbul/ferry.md  score "
+    )
+
+
 @pytest.mark.promise("P-107", "T-36")
 @pytest.mark.parametrize("rev", ["", "abc", "null", "latest", REV.upper(), f"{REV} ", "0165f1c6"])
 @pytest.mark.parametrize("tool", ["write", "patch"])

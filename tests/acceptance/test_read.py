@@ -130,6 +130,21 @@ def test_a_name_that_is_stored_decomposed_is_listed_and_read(box: Box) -> None:
     assert box.call("read", workspace="garden", path=decomposed).texts[1] == "nfd"
 
 
+@pytest.mark.promise("P-031")
+def test_a_workspace_that_is_stored_decomposed_is_listed(box: Box) -> None:
+    decomposed = "cafe\N{COMBINING ACUTE ACCENT}"
+    with box.dropbox.changing() as tree:
+        tree.write(
+            f"/{decomposed}/menu.md",
+            size=3,
+            content_hash=box.dropbox.storage.keep(b"nfd"),
+            client_modified=box.dropbox.now(),
+            at=box.dropbox.now(),
+        )
+
+    assert "menu.md" in box.says("list", workspace=decomposed)
+
+
 @pytest.mark.promise("P-032", "T-25")
 def test_a_text_whose_answer_would_be_too_long_is_refused(box: Box) -> None:
     box.dropbox.put("/garden/nul.md", b"\0" * 1_000_000)

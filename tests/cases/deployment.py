@@ -13,8 +13,10 @@ from types import ModuleType
 from typing import Any
 
 import boto3
+from boto3.dynamodb.conditions import Key
 
-from local.aws import BUCKET, Aws
+from deploy.relist import take_cursors
+from local.aws import BUCKET, MEMORY_TABLE, Aws
 from local.dropbox.accounts import Account
 from local.dropbox.server import DropboxEmulator
 from local.openai import EmbeddingsServer
@@ -22,6 +24,8 @@ from memorybox.accounts.model import AccountId, SealedAccess, SignedIn
 from memorybox.bootstrap.process import Process
 from memorybox.deadline import CALL_SECONDS
 from memorybox.mcp.toolset import ToolResult
+
+Item = dict[str, Any]
 
 APP_SECRET = "the secret of the app"
 FUNCTIONS = Path(__file__).parents[2] / "functions"
@@ -50,6 +54,7 @@ class Deployment:
         self._cloud = cloud
         self._sqs = boto3.client("sqs", **cloud.connection)
         self._s3 = boto3.client("s3", **cloud.connection)
+        self._memory = boto3.resource("dynamodb", **cloud.connection).Table(MEMORY_TABLE)
         self._webhook = _loaded("webhook")
         self._indexer = _loaded("indexer")
         self._numbers = count(1)
@@ -177,6 +182,24 @@ class Deployment:
             pointer = call.index_run.catalog.load().state.packs[workspace]
         for ref in pointer.packs:
             self._s3.delete_object(Bucket=BUCKET, Key=ref.key)
+
+    def items(self, user: Account, sk: str) -> Sequence[Item]:
+        """What is kept of a user under all keys that begin so."""
+        key = Key("pk").eq(f"A#{user.account_id}") & Key("sk").begins_with(sk)
+        return self._memory.query(KeyConditionExpression=key)["Items"]
+
+    def lose_items(self, user: Account, sk: str) -> None:
+        """Let what is kept of a user under all keys that begin so be gone."""
+        for item in self.items(user, sk):
+            self._memory.delete_item(Key={"pk": item["pk"], "sk": item["sk"]})
+
+    def put_back(self, item: Item) -> None:
+        """Let an item be as it once was."""
+        self._memory.put_item(Item=item)
+
+    def relist(self) -> None:
+        """What an operator does after a restore."""
+        take_cursors(boto3.client("dynamodb", **self._cloud.connection), MEMORY_TABLE)
 
     def in_the_tail(self, user: Account) -> set[str]:
         """The paths that are in no pack yet, or not in it as they are now."""

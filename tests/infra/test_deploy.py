@@ -12,6 +12,7 @@ import pytest
 from moto import mock_aws
 
 from deploy.questions import keep_secrets, settings
+from deploy.relist import take_cursors
 from deploy.stack import Stack, overrides, release
 from tests.infra.template import ROOT
 
@@ -34,12 +35,17 @@ class Answering:
 
 
 @pytest.fixture
-def ssm(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+def cloud(monkeypatch: pytest.MonkeyPatch) -> Iterator[boto3.Session]:
     for name in "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY":
         monkeypatch.setenv(name, "test")
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)  # of an emulator that other tests run
     with mock_aws():
-        yield boto3.client("ssm", "us-east-1")
+        yield boto3.Session(region_name="us-east-1")
+
+
+@pytest.fixture
+def ssm(cloud: boto3.Session) -> Any:
+    return cloud.client("ssm")
 
 
 def kept(ssm: Any) -> dict[str, tuple[str, str]]:
@@ -141,3 +147,37 @@ def test_the_version_that_serves_and_the_one_before_it_are_kept() -> None:
     versions: Any = Versions("9", "10", "11", "2")
     Stack(versions, "prod", {}).prune(versions)
     assert versions.left == ["$LATEST", "10", "11"]
+
+
+def test_every_cursor_is_taken_under_a_new_version_and_nothing_else_is_touched(
+    cloud: boto3.Session,
+) -> None:
+    table = cloud.resource("dynamodb").create_table(
+        TableName="memory",
+        BillingMode="PAY_PER_REQUEST",
+        KeySchema=[
+            {"AttributeName": "pk", "KeyType": "HASH"},
+            {"AttributeName": "sk", "KeyType": "RANGE"},
+        ],
+        AttributeDefinitions=[
+            {"AttributeName": "pk", "AttributeType": "S"},
+            {"AttributeName": "sk", "AttributeType": "S"},
+        ],
+    )
+    others: list[dict[str, Any]] = [
+        {"pk": "A#ann", "sk": "account", "place": "at home"},
+        {"pk": "A#ann", "sk": "file#/cursor", "version": 7},
+        {"pk": "A#carl", "sk": "pack#garden", "generation": 3},
+    ]
+    before: list[dict[str, Any]] = [
+        {"pk": "A#ann", "sk": "cursor", "place": "AAG-j7tL", "version": 7},
+        {"pk": "A#bob", "sk": "cursor", "place": None, "version": 1},
+    ]
+    for item in (*others, *before):
+        table.put_item(Item=item)
+
+    assert take_cursors(cloud.client("dynamodb"), "memory") == 2
+
+    after = [{**item, "place": None, "version": item["version"] + 1} for item in before]
+    found = {(item["pk"], item["sk"]): item for item in table.scan()["Items"]}
+    assert found == {(item["pk"], item["sk"]): item for item in (*others, *after)}

@@ -47,6 +47,14 @@ def record_all(request: Request, *paths: str) -> None:
     request.index.record(map(seen, paths), seen_at=NOTHING_YET, then=CURSOR)
 
 
+def lose_piece(clients: Clients, account: AccountId, number: int) -> None:
+    with acting_for(account):
+        clients.dynamodb.delete_item(
+            TableName=aws.MEMORY_TABLE,
+            Key={"pk": {"S": f"A#{account}"}, "sk": {"S": f"filepart#{number}#{PATH}"}},
+        )
+
+
 @pytest.mark.parametrize("parts", [0, 1, 22, 23, 24, LARGE])
 def test_parts_come_back_as_they_were_stored_however_many(
     request_of: RequestOf, parts: int
@@ -153,6 +161,42 @@ def test_an_entry_is_never_put_together_from_two_results(
         settled = request.index.load().tail[PATH].settled
 
     assert settled == indexed(HUGE, fill=2)
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_an_entry_of_which_a_piece_is_lost_is_without_a_result_until_it_is_stored_anew(
+    request_of: RequestOf, clients: Clients, account: AccountId, number: int
+) -> None:
+    request, other = request_of(), "/garden/other.md"
+    record_all(request, PATH, other)
+    for path in (PATH, other):
+        request.index.store(request.claim(path), indexed(LARGE))
+    lose_piece(clients, account, number)
+
+    whole = TailEntry(other, 0, seen(other), indexed(LARGE))
+    assert tail_of(request_of()) == {PATH: TailEntry(PATH, 0, seen(PATH)), other: whole}
+    claimed = request_of().claim(PATH)
+    assert claimed.settled is None
+    request_of().index.store(claimed, indexed(LARGE, fill=1))
+    mended = TailEntry(PATH, 0, seen(PATH), indexed(LARGE, fill=1))
+    assert tail_of(request_of()) == {PATH: mended, other: whole}
+
+
+def test_a_forgotten_entry_of_which_a_piece_is_lost_leaves_no_other_behind(
+    request_of: RequestOf,
+    keys_of_files: Callable[[], list[str]],
+    clients: Clients,
+    account: AccountId,
+) -> None:
+    request = request_of()
+    record_all(request, PATH)
+    request.index.store(request.claim(PATH), indexed(LARGE))
+    lose_piece(clients, account, 2)
+
+    later = request_of()
+    later.index.forget(later.index.load().tail.values())
+
+    assert keys_of_files() == []
 
 
 def test_a_result_of_another_format_counts_as_none(

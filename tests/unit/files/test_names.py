@@ -4,7 +4,13 @@ import pytest
 
 from memorybox.files.errors import OneWorkspaceNeeded, PathNotAllowed, WorkspaceNotAllowed
 from memorybox.files.model import FileRef, is_note_path
-from memorybox.files.names import new_path_fault, new_workspace_fault, path_fault, workspace_fault
+from memorybox.files.names import (
+    lowered,
+    new_path_fault,
+    new_workspace_fault,
+    path_fault,
+    workspace_fault,
+)
 
 
 @pytest.mark.parametrize(
@@ -102,6 +108,34 @@ def test_composed_and_decomposed_names_are_one_file() -> None:
     composed, decomposed = FileRef.parse("g", "café.md"), FileRef.parse("g", "cafe\u0301.md")
     assert composed.location == decomposed.location == "/g/café.md"
     assert decomposed.verbatim.location == "/g/cafe\u0301.md"
+
+
+@pytest.mark.promise("P-106")
+@pytest.mark.parametrize(
+    ("name", "compared_as"),
+    [
+        ("/Garden/Beds.MD", "/garden/beds.md"),
+        ("ẞ", "ß"),
+        ("ß", "ß"),
+        ("ss", "ss"),
+        ("\u017fecret", "\u017fecret"),
+        ("ΣΊΣΥΦΟΣ", "σίσυφοσ"),
+        ("Σίσυφος", "σίσυφος"),
+        ("İstanbul", "istanbul"),
+        ("I\N{COMBINING DOT ABOVE}stanbul", "istanbul"),
+        ("i\N{COMBINING DOT ABOVE}stanbul", "i\N{COMBINING DOT ABOVE}stanbul"),
+        ("\N{LATIN SMALL LETTER DOTLESS I}zgara", "\N{LATIN SMALL LETTER DOTLESS I}zgara"),
+        ("\N{KELVIN SIGN}elvin", "kelvin"),
+        ("CAFE\N{COMBINING ACUTE ACCENT}", "café"),
+        ("J\N{COMBINING CARON}", "\N{LATIN SMALL LETTER J WITH CARON}"),
+        ("Ꙋ", "ꙋ"),
+        ("ﬁ", "ﬁ"),
+        ("東京 🍅", "東京 🍅"),
+    ],
+)
+def test_names_are_compared_letter_by_letter_as_dropbox_does(name: str, compared_as: str) -> None:
+    assert lowered(name) == compared_as
+    assert lowered(compared_as) == compared_as
 
 
 @pytest.mark.parametrize("workspace", ["all", "All", "ALL"])

@@ -45,6 +45,16 @@ def new_path_fault(path: str) -> str | None:
     return _first_fault(_NEW_PATH_RULES, path)
 
 
+def lowered(name: str) -> str:
+    """A name or path without letter case, to compare only: the key of a file is Dropbox's to make.
+
+    Letter by letter, as Dropbox makes it: ß stays one, a sigma that ends a word is like any other,
+    and İ is a plain i.
+    """
+    letters = (letter.lower()[0] for letter in unicodedata.normalize("NFC", name))
+    return unicodedata.normalize("NFC", "".join(letters))
+
+
 def has_lone_surrogate(text: str) -> bool:
     """Whether `text` has half of a surrogate pair, which no UTF-8 can hold."""
     return _SURROGATE.search(text) is not None

@@ -4,6 +4,7 @@ A change is a compare-and-swap on the file's rev. Our own writers to an account 
 in other apps are met by reading again (append) or by telling the caller (write, patch).
 """
 
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -63,8 +64,11 @@ class Files:
 
         By workspace, newest change first. A workspace that does not exist has none.
         """
-        location = "" if workspace is None else f"/{workspace}"
-        return listing.notes(self.store.entries(location))
+        if workspace is None:
+            return listing.notes(self.store.entries(""))
+        names = dict.fromkeys((unicodedata.normalize("NFC", workspace), workspace))
+        found = (listing.notes(self.store.entries(f"/{name}")) for name in names)
+        return next(filter(None, found), ())
 
     def read(self, ref: FileRef, at_most: int) -> StoredFile:
         """The file as stored. Raises FileMissing, NotText, or FileTooLarge over `at_most` bytes."""

@@ -1,12 +1,12 @@
 """Search, as its caller sees it: brought up to date first, honest about what it left out."""
 
-import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from memorybox.clock import Clock
 from memorybox.deadline import Deadline
 from memorybox.files.model import StoredFile
+from memorybox.files.names import lowered
 from memorybox.search.budget import (
     BudgetLedger,
     BudgetSpent,
@@ -158,12 +158,7 @@ def _scope(state: IndexState, workspace: str | None) -> str | None:
     """
     if workspace is None:
         return None
-    name = unicodedata.normalize("NFC", workspace)
+    name = lowered(workspace)
     keys = {entry.workspace for entry in state.tail.values()} | state.packs.keys()
-    alike = [key for key in keys if _lowered(key) == _lowered(name)]
-    return min(alike, key=lambda key: (key != name.lower(), key), default=name.lower())
-
-
-def _lowered(name: str) -> str:
-    """Letter by letter: ß stays one, and a sigma that ends a word is like any other."""
-    return "".join(map(str.lower, name))
+    alike = [key for key in keys if lowered(key) == name]
+    return min(alike, key=lambda key: (key != name, key), default=name)

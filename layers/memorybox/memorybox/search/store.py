@@ -111,7 +111,10 @@ class IndexStore(Protocol):
         """Make these packs the current ones if the current generation is the one before."""
 
     def forget(self, entries: Iterable[TailEntry]) -> None:
-        """Drop entries that a pack now holds, each only while unchanged and unclaimed."""
+        """Drop entries that a pack now holds, each only while unchanged and unclaimed.
+
+        They are as this store loaded them.
+        """
 
     def discard(self, pointer: PackPointer, *, seen_at: StoredCursor) -> StoredCursor:
         """Drop the pointer to packs that cannot be read, and the cursor, in one step.

@@ -6,7 +6,7 @@ than INLINE bytes are cut into items `filepart#`, so that every update of the en
 a hundred fit in a transaction. An item `pack#` is a pointer, the item `cursor` the place.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from datetime import date
 from struct import Struct
@@ -86,18 +86,6 @@ def pieces_of(item: Item) -> int:
     return pieces
 
 
-def state_of(items: Mapping[str, Item]) -> IndexState:
-    """Everything of the index, from all its items by their sort key. Raises Torn."""
-    files = [item for sk, item in items.items() if sk.startswith("file#")]
-    pointers = [_pointer(item) for sk, item in items.items() if sk.startswith("pack#")]
-    return IndexState(
-        cursor=_cursor(items.get(keys.CURSOR)),
-        tail={item["path_lower"]: _entry(item, items) for item in files if "seen" in item},
-        unlisted={item["path_lower"] for item in files if "seen" not in item},
-        packs={pointer.workspace: pointer for pointer in pointers},
-    )
-
-
 def entry_of(item: Item, pieces: Mapping[int, Item]) -> TailEntry:
     """The entry of an item and its pieces by number. Raises Torn."""
     path_lower: str = item["path_lower"]
@@ -111,14 +99,36 @@ def entry_of(item: Item, pieces: Mapping[int, Item]) -> TailEntry:
     )
 
 
+def entry_left(item: Item, pieces: Mapping[int, Item]) -> TailEntry:
+    """The same, but where pieces are missing without its result: the file is indexed again."""
+    try:
+        return entry_of(item, pieces)
+    except Torn:
+        return entry_of({**item, "settled": None}, {})
+
+
+def state_of(
+    items: Mapping[str, Item], entry: Callable[[Item, Mapping[int, Item]], TailEntry] = entry_of
+) -> IndexState:
+    """Everything of the index, from all its items by their sort key. Raises what `entry` does."""
+
+    def whole(item: Item) -> TailEntry:
+        path_lower = item["path_lower"]
+        numbered = {n: keys.piece(path_lower, n) for n in range(1, pieces_of(item) + 1)}
+        return entry(item, {n: items[sk] for n, sk in numbered.items() if sk in items})
+
+    files = [item for sk, item in items.items() if sk.startswith("file#")]
+    pointers = [_pointer(item) for sk, item in items.items() if sk.startswith("pack#")]
+    return IndexState(
+        cursor=_cursor(items.get(keys.CURSOR)),
+        tail={item["path_lower"]: whole(item) for item in files if "seen" in item},
+        unlisted={item["path_lower"] for item in files if "seen" not in item},
+        packs={pointer.workspace: pointer for pointer in pointers},
+    )
+
+
 def _cursor(item: Item | None) -> StoredCursor:
     return StoredCursor(item["place"], item["version"]) if item else StoredCursor(None, 0)
-
-
-def _entry(item: Item, items: Mapping[str, Item]) -> TailEntry:
-    path_lower = item["path_lower"]
-    numbered = {n: keys.piece(path_lower, n) for n in range(1, pieces_of(item) + 1)}
-    return entry_of(item, {n: items[sk] for n, sk in numbered.items() if sk in items})
 
 
 def _pointer(item: Item) -> PackPointer:

@@ -1,6 +1,7 @@
 """The tail of the index, the pack pointers and the cursor on DynamoDB."""
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from datetime import timedelta
 from itertools import chain
 from typing import Any
@@ -9,6 +10,7 @@ from memorybox.adapters.aws import keys
 from memorybox.adapters.aws.budget import DynamoBudget
 from memorybox.adapters.aws.entries import (
     Torn,
+    entry_left,
     entry_of,
     pieces_of,
     pointer_map,
@@ -16,7 +18,6 @@ from memorybox.adapters.aws.entries import (
     settled_map,
     state_of,
 )
-from memorybox.adapters.aws.errors import StorageSilent
 from memorybox.adapters.aws.session import Session
 from memorybox.adapters.aws.table import (
     Cancelled,
@@ -37,7 +38,8 @@ GRACE = timedelta(seconds=5)
 """How long a claim outlives the deadline of its holder, whose last write may be on its way."""
 
 _TOGETHER = 97  # of the 100 writes of a transaction; the cursor and two leases may come along
-_LOADS = 3
+_LOADS_FOR_ALL = 2
+"""After them, pieces that are not there are not waited for."""
 
 _HELD = "holder = :owner AND fence = :fence"
 _FREE = "attribute_not_exists(holder) OR ends <= :now"
@@ -49,18 +51,14 @@ class DynamoIndexStore:
     def __init__(self, session: Session, budget: DynamoBudget) -> None:
         self._session = session
         self._budget = budget
-        self._pieces_claimed: dict[str, int] = {}
+        self._pieces: dict[str, int] = {}
+        """Beside each item, as it was read last, whether or not they could be made use of."""
 
     def load(self) -> IndexState:
-        for _ in range(_LOADS):
-            found = self._session.query(
-                "sk BETWEEN :first AND :last", first=keys.INDEX_FIRST, last=keys.INDEX_LAST
-            )
-            try:
-                return state_of({item["sk"]: item for item in found})
-            except Torn:
-                continue  # an entry was stored between two pages of the query
-        raise StorageSilent
+        for _ in range(_LOADS_FOR_ALL):
+            with suppress(Torn):  # an entry was stored between two pages of the query
+                return state_of(self._items())
+        return state_of(self._items(), entry_left)
 
     def record(
         self,
@@ -111,7 +109,7 @@ class DynamoIndexStore:
             )
         except ConditionFailed:
             return None
-        self._pieces_claimed[path_lower] = pieces_of(item)
+        self._pieces[path_lower] = pieces_of(item)
         return self._whole(item)
 
     def store(
@@ -144,6 +142,16 @@ class DynamoIndexStore:
             self._forget([writes])
         for start in range(0, len(together), _TOGETHER):
             self._forget(together[start : start + _TOGETHER])
+
+    def _items(self) -> dict[str, Item]:
+        found = self._session.query(
+            "sk BETWEEN :first AND :last", first=keys.INDEX_FIRST, last=keys.INDEX_LAST
+        )
+        items = {item["sk"]: item for item in found}
+        self._pieces |= {
+            at["path_lower"]: pieces_of(at) for at in items.values() if "settled" in at
+        }
+        return items
 
     def _key(self, path_lower: str) -> Item:
         return self._session.key(keys.file(path_lower))
@@ -204,13 +212,13 @@ class DynamoIndexStore:
             ),
             *(
                 delete(self._piece(entry, number + 1))
-                for number in range(len(pieces), self._pieces_claimed.get(entry.path_lower, 0))
+                for number in range(len(pieces), self._pieces.get(entry.path_lower, 0))
             ),
         ]
 
     def _forgetting(self, entry: TailEntry) -> list[Write]:
         unchanged = f"version = :version AND ({_FREE})"
-        pieces = settled_map(entry.settled, mark="")[1] if entry.settled else []
+        pieces = self._pieces.get(entry.path_lower, 0)
         return [
             delete(
                 self._key(entry.path_lower),
@@ -218,7 +226,7 @@ class DynamoIndexStore:
                 version=entry.version,
                 now=stamp(self._session.now()),
             ),
-            *(delete(self._piece(entry, number + 1)) for number in range(len(pieces))),
+            *(delete(self._piece(entry, number + 1)) for number in range(pieces)),
         ]
 
     def _forget(self, entries: list[list[Write]]) -> None:
@@ -251,12 +259,9 @@ class DynamoIndexStore:
         if not numbers:
             return entry_of(item, {})
         found = self._session.get_together([keys.piece(path_lower, n) for n in numbers])
-        try:
-            return entry_of(
-                item, {n: piece for n, piece in zip(numbers, found, strict=True) if piece}
-            )
-        except Torn:
-            return entry_of({**item, "settled": None}, {})
+        return entry_left(
+            item, {n: piece for n, piece in zip(numbers, found, strict=True) if piece}
+        )
 
 
 def _holding(entry: TailEntry) -> dict[str, Any]:

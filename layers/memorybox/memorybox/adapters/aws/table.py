@@ -150,16 +150,20 @@ class Table:
     def _call(self, call: Callable[[], T]) -> T:
         for attempt in range(_TRIES):
             with self._scope():
+                if attempt:
+                    self._pause(attempt)
                 try:
                     with aws_errors():
                         return call()
                 except ClientError as error:
                     _raise_outcome(error)
-                pause = _FIRST_PAUSE * 2**attempt * secrets.randbelow(1_000) / 1_000
-                if (deadline := current()) and deadline.remaining() < pause:
-                    raise StorageSilent
-                self._clock.sleep(pause)
         raise StorageSilent
+
+    def _pause(self, attempt: int) -> None:
+        pause = _FIRST_PAUSE * 2 ** (attempt - 1) * secrets.randbelow(1_000) / 1_000
+        if (deadline := current()) and deadline.remaining() < pause:
+            raise StorageSilent
+        self._clock.sleep(pause)
 
 
 def _raise_outcome(error: ClientError) -> None:

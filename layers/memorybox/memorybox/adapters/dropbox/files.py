@@ -1,6 +1,5 @@
 """The files of one account, in its app folder on Dropbox."""
 
-import unicodedata
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
@@ -43,6 +42,7 @@ from memorybox.files.model import (
     Rev,
     StoredFile,
 )
+from memorybox.files.names import lowered
 
 PAGE = 2_000
 """Entries of a page of a listing: the most that Dropbox gives."""
@@ -186,7 +186,7 @@ class DropboxFileStore:
 
     def _upload(self, ref: FileRef, data: bytes, base: Rev | None) -> FileEntry:
         entry = Upload(self.client, ref, data, base).commit()
-        if _folded(entry.path_lower) != _folded(ref.location):
+        if lowered(entry.path_lower) != lowered(ref.location):
             raise OutcomeUnknown(ref)  # the bytes are there, under a name that nobody asked for
         return entry
 
@@ -228,8 +228,3 @@ def _present(changes: Iterable[Change]) -> Iterable[Entry]:
         if not isinstance(item, Removed):
             entries[item.path_lower] = item
     return entries.values()
-
-
-def _folded(path: str) -> str:
-    """A path without letter case, for comparing only: the key of a file is Dropbox's to make."""
-    return unicodedata.normalize("NFC", path).casefold().replace("i\N{COMBINING DOT ABOVE}", "i")
