@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from itertools import count
 from urllib.parse import urlencode
 
 from memorybox.accounts.model import (
@@ -30,6 +31,7 @@ def _no_step() -> None:
 class InMemoryAccounts:
     def __init__(self, step: Callable[[], None] = _no_step) -> None:
         self._records: dict[AccountId, Account] = {}
+        self._links = count(1)
         self._step = step
 
     def get(self, account_id: AccountId) -> Account | None:
@@ -39,15 +41,16 @@ class InMemoryAccounts:
     def link(self, signed_in: SignedIn) -> Account:
         self._step()
         before = self._records.get(signed_in.account_id)
-        kept = before.refresh_token if before else None
+        kept, link = before.refresh_token if before else None, next(self._links)
         account = Account(
             id=signed_in.account_id,
             name=signed_in.name,
-            link=before.link + 1 if before else 1,
+            link=link,
             term_key=before.term_key if before else signed_in.term_key,
             refresh_token=signed_in.refresh_token or kept,
             access=signed_in.access,
             unlinked_at=None if signed_in.refresh_token or not before else before.unlinked_at,
+            began=before.began if before else link - 1,
         )
         self._records[account.id] = account
         return account

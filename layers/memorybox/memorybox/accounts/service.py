@@ -75,13 +75,19 @@ class Connections:
             self._give_back(known, current=grant.refresh_token)
         return account
 
-    def access_token(self, account_id: AccountId, *, refused: str | None = None) -> str:
+    def access_token(
+        self, account_id: AccountId, *, since: int = 0, refused: str | None = None
+    ) -> str:
         """An access token that Dropbox takes for some minutes to come.
 
-        `refused` is a token that Dropbox did not take; it is not given again. Two callers that
-        refresh at once both get a good token. Raises SignInEnded if the person must sign in again.
+        Nothing that is held of a link before `since` is used. `refused` is a token that Dropbox
+        did not take; it is not given again. Two callers that refresh at once both get a good token.
+        Raises SignInEnded if the person must sign in again.
         """
-        return self._current(account_id, refused).token.secret
+        held = self._of(account_id, since)
+        if held is None or not self._is_good(held.token, refused):
+            held = self._held[account_id] = self._renewed(account_id, refused)
+        return held.token.secret
 
     def check(self, account_id: AccountId) -> None:
         """Raises SignInEnded if the account is not linked any more, whatever is held in memory.
@@ -95,9 +101,15 @@ class Connections:
         if account is None or not account.is_linked:
             raise SignInEnded("The access to this Dropbox has ended.")
 
-    def term_key(self, account_id: AccountId) -> bytes:
-        """The key under which the words of this account are hashed. Raises SignInEnded."""
-        return self._current(account_id).account.term_key
+    def term_key(self, account_id: AccountId, *, since: int = 0) -> bytes:
+        """The key under which the words of this account are hashed. Raises SignInEnded.
+
+        It is that of the link `since` or of a later one: a deletion makes an end of it.
+        """
+        held = self._of(account_id, since)
+        if held is None:
+            held = self._held[account_id] = self._renewed(account_id, None)
+        return held.account.term_key
 
     def ended(self, account_id: AccountId) -> None:
         """Note that Dropbox takes no token of this account any more.
@@ -116,11 +128,9 @@ class Connections:
                 self.dropbox.revoke(self.access_token(account_id))
             self.ended(account_id)
 
-    def _current(self, account_id: AccountId, refused: str | None = None) -> _Held:
+    def _of(self, account_id: AccountId, since: int) -> _Held | None:
         held = self._held.get(account_id)
-        if held is None or not self._is_good(held.token, refused):
-            held = self._held[account_id] = self._renewed(account_id, refused)
-        return held
+        return held if held and held.account.link >= since else None
 
     def _renewed(self, account_id: AccountId, refused: str | None) -> _Held:
         account = self.accounts.get(account_id)

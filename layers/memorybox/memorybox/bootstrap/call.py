@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from memorybox.search.results import IndexOutcome, SearchResult
     from memorybox.search.run import IndexRun
     from memorybox.search.service import Search
+    from memorybox.search.terms import Lexicon
     from memorybox.toolsets.memory import MemoryTools
 
 R = TypeVar("R")
@@ -46,11 +47,17 @@ class Call:
     """The parts of one account for one call. Nothing in it takes an account it could get wrong."""
 
     def __init__(
-        self, process: Process, account: AccountId, deadline: Deadline, client_id: str
+        self,
+        process: Process,
+        account: AccountId,
+        deadline: Deadline,
+        client_id: str,
+        link: int,
     ) -> None:
         self._process = process
         self._account = account
         self._client_id = client_id
+        self._link = link
         self.deadline = deadline
         self._open = ExitStack()
 
@@ -140,16 +147,14 @@ class Call:
         from memorybox.search.drafts import Drafter
         from memorybox.search.indexer import Indexer
         from memorybox.search.remembering import RememberingEmbedder
-        from memorybox.search.terms import Lexicon
 
-        lexicon = Lexicon(self._process.connections.term_key(self._account))
         indexer = Indexer(
             index=self._index,
             ledger=self._budget,
             embedder=RememberingEmbedder(
                 self._process.embedder, self._process.vectors(self._account)
             ),
-            drafter=Drafter(self._recipe, lexicon),
+            drafter=Drafter(self._recipe, self._lexicon),
             catalog=self._catalog,
             parallel=self._process.threads,
             owner=self._session.id,
@@ -177,7 +182,14 @@ class Call:
             settings.embedding_dimensions,
             SPLITTING_VERSION,
             TERMS_VERSION,
+            self._lexicon.mark,
         )
+
+    @cached_property
+    def _lexicon(self) -> Lexicon:
+        from memorybox.search.terms import Lexicon
+
+        return Lexicon(self._process.connections.term_key(self._account, since=self._link))
 
     @cached_property
     def _catalog(self) -> Catalog:
@@ -197,7 +209,7 @@ class Call:
 
         return Client(
             session=self._process.http,
-            tokens=partial(self._process.connections.access_token, self._account),
+            tokens=partial(self._process.connections.access_token, self._account, since=self._link),
             deadline=self.deadline,
             random=SystemRandom().random,
         )

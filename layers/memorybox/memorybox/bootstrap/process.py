@@ -261,9 +261,12 @@ class Process:
         self.directory.add(account)
         self.queue(account).go_on()
 
-    def call(self, account: AccountId, seconds: float, client_id: str = "") -> Call:
-        """A call for one account, which ends within `seconds`; of a client, or our own work."""
-        return Call(self, account, within(seconds, self.clock), client_id)
+    def call(self, account: AccountId, seconds: float, client_id: str = "", link: int = 0) -> Call:
+        """A call for one account, which ends within `seconds`; of a client, or our own work.
+
+        `link` is a sign-in of the account: what this process holds of an earlier one is not used.
+        """
+        return Call(self, account, within(seconds, self.clock), client_id, link)
 
     def mcp(self, grant: Grant) -> McpServer:
         """The MCP server of the account that gave the grant."""
@@ -273,7 +276,7 @@ class Process:
         from memorybox.toolsets.limits import LimitedTools
 
         def run(name: str, arguments: Mapping[str, object]) -> ToolResult:
-            with self.call(grant.account_id, CALL_SECONDS, grant.client_id) as call:
+            with self.call(grant.account_id, CALL_SECONDS, grant.client_id, grant.link) as call:
                 return call.tools.call(name, arguments)
 
         confined = ConfinedTools(MEMORY, grant.workspaces, run).call if grant.workspaces else run

@@ -92,7 +92,7 @@ class AuthorizationCode:
     """A code that was given out, found by its hash.
 
     It can be traded until `expires_at`, and is remembered until `forget_at` so that a replay ends
-    the grant `grant_id` that came of it.
+    the grant `grant_id` that came of it. `link` is the sign-in of the account that it came of.
     """
 
     key: str
@@ -102,6 +102,7 @@ class AuthorizationCode:
     expires_at: datetime
     forget_at: datetime
     used_by: str | None = None
+    link: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,8 @@ class Grant:
 
     `access` maps hash to expiry. `refresh` maps hash to the moment it was used, None while unused;
     both are in the order the tokens were made. `written_by` names the request that wrote this
-    `version`. Without `workspaces` it is for all of them.
+    `version`. Without `workspaces` it is for all of them. `link` is the sign-in of the account that
+    it came of; older ones do not know it.
     """
 
     id: str
@@ -125,6 +127,7 @@ class Grant:
     version: int
     written_by: str
     workspaces: tuple[str, ...] = ()
+    link: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -239,6 +239,7 @@ def _code_item(code: AuthorizationCode) -> Item:
         "ends": stamp(code.expires_at),
         "forget_at": stamp(code.forget_at),
         "expires_at": seconds(code.forget_at),
+        "link": code.link,
     }
     return item | ({"used_by": code.used_by} if code.used_by is not None else {})
 
@@ -252,6 +253,7 @@ def _code(item: Item) -> AuthorizationCode:
         expires_at=moment(item["ends"]),
         forget_at=moment(item["forget_at"]),
         used_by=item.get("used_by"),
+        link=item.get("link", 0),
     )
 
 
@@ -272,6 +274,7 @@ def _grant_item(grant: Grant) -> Item:
         "version": grant.version,
         "written_by": grant.written_by,
         "workspaces": list(grant.workspaces),
+        "link": grant.link,
     }
 
 
@@ -289,4 +292,5 @@ def _grant(item: Item) -> Grant:
         version=item["version"],
         written_by=item["written_by"],
         workspaces=tuple(item.get("workspaces", ())),
+        link=item.get("link", 0),
     )
