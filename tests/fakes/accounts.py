@@ -67,15 +67,24 @@ class InMemoryAccounts:
                 stored, refresh_token=None, access=None, unlinked_at=stored.unlinked_at or at
             )
 
+    def remove(self, account_id: AccountId) -> int:
+        """How many records that were: an account that is linked stays."""
+        stored = self._records.get(account_id)
+        if stored is None or stored.is_linked:
+            return 0
+        del self._records[account_id]
+        return 1
+
     def _current(self, account: Account) -> Account | None:
         stored = self._records.get(account.id)
         return stored if stored is not None and stored.link == account.link else None
 
 
 class InMemoryBelongings:
-    """Counts of what is kept of each account."""
+    """The records of accounts, and counts of what else is kept of each."""
 
-    def __init__(self) -> None:
+    def __init__(self, accounts: InMemoryAccounts) -> None:
+        self.accounts = accounts
         self.kept: dict[AccountId, Removed] = {}
         self.is_down = False
 
@@ -91,7 +100,9 @@ class _Belongings:
     def remove(self) -> Removed:
         if self.everyone.is_down:
             raise Unavailable("The store did not answer.")
-        return self.everyone.kept.pop(self.account_id, Removed(0, 0))
+        removed = self.everyone.accounts.remove(self.account_id)
+        kept = self.everyone.kept.pop(self.account_id, Removed(0, 0))
+        return Removed(removed + kept.records, kept.files)
 
 
 class InMemoryVault:

@@ -89,8 +89,8 @@ class Connections:
             held = self._held[account_id] = self._renewed(account_id, refused)
         return held.token.secret
 
-    def check(self, account_id: AccountId) -> None:
-        """Raises SignInEnded if the account is not linked any more, whatever is held in memory.
+    def check(self, account_id: AccountId) -> Account:
+        """The record, whatever is held in memory. Raises SignInEnded if it is not linked any more.
 
         For work that no grant was looked up for: each person's last word is in their record.
         """
@@ -100,6 +100,7 @@ class Connections:
             del self._held[account_id]
         if account is None or not account.is_linked:
             raise SignInEnded("The access to this Dropbox has ended.")
+        return account
 
     def term_key(self, account_id: AccountId, *, since: int = 0) -> bytes:
         """The key under which the words of this account are hashed. Raises SignInEnded.
@@ -111,13 +112,14 @@ class Connections:
             held = self._held[account_id] = self._renewed(account_id, None)
         return held.account.term_key
 
-    def ended(self, account_id: AccountId) -> None:
-        """Note that Dropbox takes no token of this account any more.
+    def ended(self, account_id: AccountId, token: str) -> None:
+        """Note that Dropbox takes neither this token any more, nor another of the same sign-in.
 
-        A sign-in newer than the refused token stays as it is.
+        A sign-in newer than the token stays as it is.
         """
-        held = self._held.pop(account_id, None)
-        if held is not None:
+        held = self._held.get(account_id)
+        if held is not None and held.token.secret == token:
+            del self._held[account_id]
             self.accounts.unlink(held.account, at=self.clock.now())
 
     def disconnect(self, account_id: AccountId) -> None:
@@ -125,8 +127,9 @@ class Connections:
         while (account := self.accounts.get(account_id)) and account.is_linked:
             self._held.pop(account_id, None)  # perhaps of an earlier sign-in than the last
             with suppress(SignInEnded):
-                self.dropbox.revoke(self.access_token(account_id))
-            self.ended(account_id)
+                token = self.access_token(account_id)
+                self.dropbox.revoke(token)
+                self.ended(account_id, token)
 
     def _of(self, account_id: AccountId, since: int) -> _Held | None:
         held = self._held.get(account_id)

@@ -11,12 +11,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from contextvars import copy_context
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from random import SystemRandom
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from memorybox.accounts.model import AccountId
 from memorybox.deadline import Deadline, lasting
+from memorybox.errors import SignInEnded
 
 if TYPE_CHECKING:
     from memorybox.adapters.aws.budget import DynamoBudget
@@ -58,6 +59,7 @@ class Call:
         self._account = account
         self._client_id = client_id
         self._link = link
+        self._token: str | None = None
         self.deadline = deadline
         self._open = ExitStack()
 
@@ -68,8 +70,10 @@ class Call:
         self._open.enter_context(lasting(self.deadline))
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._open.close()
+        if kind is not None and issubclass(kind, SignInEnded) and self._token is not None:
+            self._process.connections.ended(self._account, self._token)
 
     @cached_property
     def tools(self) -> MemoryTools:
@@ -209,10 +213,16 @@ class Call:
 
         return Client(
             session=self._process.http,
-            tokens=partial(self._process.connections.access_token, self._account, since=self._link),
+            tokens=self._access_token,
             deadline=self.deadline,
             random=SystemRandom().random,
         )
+
+    def _access_token(self, *, refused: str | None = None) -> str:
+        self._token = self._process.connections.access_token(
+            self._account, since=self._link, refused=refused
+        )
+        return self._token
 
     @cached_property
     def _index(self) -> DynamoIndexStore:

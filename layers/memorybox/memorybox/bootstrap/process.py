@@ -151,7 +151,12 @@ class Process:
         from memorybox.adapters.aws.oauth import DynamoVisitStore
         from memorybox.oauth.visits import Visits
 
-        return Visits(DynamoVisitStore(self._auth_table), self.clock, secrets.token_bytes)
+        return Visits(
+            DynamoVisitStore(self._auth_table),
+            self.connections.accounts,
+            self.clock,
+            secrets.token_bytes,
+        )
 
     @cached_property
     def connected(self) -> ConnectedClients:
@@ -161,12 +166,21 @@ class Process:
 
     @cached_property
     def deletion(self) -> Deletion:
+        from memorybox.adapters.aws.oauth import DynamoCodeStore, DynamoVisitStore
         from memorybox.oauth.deletion import Deletion
 
         def look_later(account: AccountId) -> None:
             self.queue(account).go_on(after=_LONGER_THAN_A_CALL)
 
-        return Deletion(self._grants, self.connections, self._belongings, look_later, self.clock)
+        return Deletion(
+            grants=self._grants,
+            codes=DynamoCodeStore(self._auth_table),
+            visits=DynamoVisitStore(self._auth_table),
+            connections=self.connections,
+            belongings=self._belongings,
+            look_later=look_later,
+            clock=self.clock,
+        )
 
     @cached_property
     def tokens(self) -> Tokens:
@@ -178,6 +192,7 @@ class Process:
             clients=self.clients,
             codes=DynamoCodeStore(self._auth_table),
             grants=self._grants,
+            accounts=self.connections.accounts,
             clock=self.clock,
             random=secrets.token_bytes,
             access_life=timedelta(seconds=self.settings.access_token_seconds),

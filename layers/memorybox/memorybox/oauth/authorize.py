@@ -89,7 +89,11 @@ class GoToDropbox:
 class ShowAccount:
     """Show the person their own account."""
 
-    signed_in: AccountId
+    account: Account
+
+    @property
+    def signed_in(self) -> AccountId:
+        return self.account.id
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +189,7 @@ class Authorizations:
         if not code:
             raise Refused(ended)
         try:
-            return ShowAccount(self.connections.sign_in(code=code, verifier=verifier).id)
+            return ShowAccount(self.connections.sign_in(code=code, verifier=verifier))
         except SignInEnded:
             raise Refused(ended) from None
 

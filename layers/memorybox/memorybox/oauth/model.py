@@ -98,11 +98,11 @@ class AuthorizationCode:
     key: str
     grant_id: str
     account_id: AccountId
+    link: int
     request: AuthorizationRequest
     expires_at: datetime
     forget_at: datetime
     used_by: str | None = None
-    link: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +132,12 @@ class Grant:
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """A browser that shows a person their own account, found by the hash of its cookie."""
+    """A browser that shows a person their own account, found by the hash of its cookie.
+
+    `link` is the sign-in of the account with which it began.
+    """
 
     key: str
     account_id: AccountId
     expires_at: datetime
+    link: int
