@@ -114,6 +114,12 @@ class World(Front):
         )["Items"]
         return found
 
+    def sign_ins(self, user: Account) -> list[Any]:
+        """What the table of sign-ins holds that names an account."""
+        pages = self.dynamodb.get_paginator("scan").paginate(TableName=aws.AUTH_TABLE)
+        items = [item for page in pages for item in page["Items"]]
+        return [item for item in items if user.account_id in str(item)]
+
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
@@ -300,6 +306,7 @@ class TwoPeople(RuleBasedStateMachine):
 
         assert "Nothing that names you is kept any more." in text_of(receipt)
         assert self.world.items(person.user) == []
+        assert self.world.sign_ins(person.user) == []
         for assistant in person.assistants:
             assistant.is_connected = False
 
