@@ -88,7 +88,6 @@ def _index(account: AccountId, paths: list[str] | None, seconds: float) -> None:
         with process.call(account, seconds) as call:
             is_finished = call.index_run.work(paths)
     except SignInEnded:
-        process.connections.ended(account)
         process.deletion.forget(account)
         return
     if not is_finished:

@@ -9,10 +9,12 @@ from functools import partial
 import pytest
 
 from local.dropbox.faults import Effect, Fault, oauth_error, route_error, too_many_requests
+from memorybox.accounts.model import AccountId
 from memorybox.errors import SignInEnded
 from memorybox.files.errors import DropboxAsksToWait
 from tests.acceptance.inside import InsideBox
 from tests.cases.deployment import Deployment
+from tests.fakes.accounts import ALICE
 from tests.unit.web.site import Site
 from tests.wire import requests_of
 
@@ -167,11 +169,29 @@ def test_e19_when_the_user_removed_the_app_webhooks_and_messages_end_without_a_t
         deployment.call(user, "list", workspace="all")
 
 
+def test_e19_when_dropbox_takes_no_token_that_it_gives_the_record_says_that_access_has_ended(
+    deployment: Deployment,
+) -> None:
+    user = deployment.add_user()
+    refused = route_error("invalid_access_token", status=401)
+    deployment.service.faults.add(
+        Fault("files/list_folder", Effect.ANSWER, answer=refused, times=None)
+    )
+
+    with pytest.raises(SignInEnded):
+        deployment.call(user, "list", workspace="all")
+
+    account = deployment.process.connections.accounts.get(AccountId(user.account_id))
+    assert account
+    assert not account.is_linked
+
+
 def test_e19_the_user_s_next_call_is_sent_to_sign_in_again() -> None:
     site = Site()
     token = site.sign_in(str(site.register()["client_id"]))["access_token"]
 
     def ended(name: str, arguments: object) -> object:
+        site.connections.ended(ALICE, site.connections.access_token(ALICE))
         raise SignInEnded
 
     site.call_tool = ended  # type: ignore[assignment]  # it never returns

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+import boto3
 import pytest
 
 from local import aws
@@ -51,7 +52,9 @@ def test_a_sign_in_is_stored_as_it_is(accounts: Accounts, signed_in: SignedIn) -
         term_key=b"key of 16 bytes!",
         refresh_token=b"sealed refresh",
         access=ACCESS,
+        began=linked.began,
     )
+    assert linked.saw(linked.link)
     assert accounts.get(signed_in.account_id) == linked
 
 
@@ -63,6 +66,7 @@ def test_a_second_sign_in_renews_all_but_the_term_key(
     second = accounts.link(SignedIn(first.id, "Alicia", b"new", FRESHER, term_key=b"another key"))
 
     assert second.link > first.link
+    assert second.saw(first.link)
     assert second == replace(
         first, name="Alicia", link=second.link, refresh_token=b"new", access=FRESHER
     )
@@ -162,3 +166,39 @@ def test_what_others_store_of_an_account_makes_no_record(
     )
 
     assert DynamoAccounts(clients.dynamodb, aws.MEMORY_TABLE, clock).get(account) is None
+
+
+def test_a_record_that_is_made_anew_saw_no_sign_in_to_the_one_that_was_deleted(
+    cloud: aws.Aws, clients: Clients, signed_in: SignedIn
+) -> None:
+    accounts = DynamoAccounts(clients.dynamodb, aws.MEMORY_TABLE, SystemClock())
+    before = [accounts.link(signed_in), accounts.link(signed_in)]
+    boto3.client("dynamodb", **cloud.connection).delete_item(
+        TableName=aws.MEMORY_TABLE,
+        Key={"pk": {"S": f"A#{signed_in.account_id}"}, "sk": {"S": "account"}},
+    )
+
+    now = accounts.link(signed_in)
+
+    assert [now.saw(old.link) for old in before] == [False, False]
+    assert now.saw(now.link)
+
+
+def test_a_record_from_before_links_were_counted_from_a_moment_goes_on(
+    cloud: aws.Aws, clients: Clients, signed_in: SignedIn
+) -> None:
+    accounts = DynamoAccounts(clients.dynamodb, aws.MEMORY_TABLE, SystemClock())
+    accounts.link(signed_in)
+    boto3.client("dynamodb", **cloud.connection).update_item(
+        TableName=aws.MEMORY_TABLE,
+        Key={"pk": {"S": f"A#{signed_in.account_id}"}, "sk": {"S": "account"}},
+        UpdateExpression="SET link = :five REMOVE began",
+        ExpressionAttributeValues={":five": {"N": "5"}},
+    )
+    old = accounts.get(signed_in.account_id)
+
+    now = accounts.link(signed_in)
+
+    assert old
+    assert old.saw(old.link)
+    assert (now.link, now.saw(now.link)) == (6, True)

@@ -49,6 +49,7 @@ from tests.fakes.oauth import (
 )
 
 NOW = datetime(2026, 11, 30, 12, 0, 0, 123456, tzinfo=UTC)
+ALICE = AccountId("dbid:alice")
 
 REQUEST = AuthorizationRequest(
     client_id="https://client.example/metadata.json",
@@ -101,11 +102,12 @@ def a_transaction() -> Transaction:
     return Transaction(secrets.token_hex(), Step.CONSENT, "browser", REQUEST, expires_at)
 
 
-def a_code() -> AuthorizationCode:
+def a_code(account: AccountId = ALICE) -> AuthorizationCode:
     return AuthorizationCode(
         key=secrets.token_hex(),
         grant_id=secrets.token_hex(),
-        account_id=AccountId("dbid:alice"),
+        account_id=account,
+        link=3,
         request=replace(REQUEST, state="state ☃", scopes=ALL_SCOPES),
         expires_at=NOW + timedelta(minutes=1),
         forget_at=NOW + timedelta(days=1),
@@ -125,6 +127,7 @@ def a_grant(account: AccountId) -> Grant:
         expires_at=NOW + timedelta(days=90),
         version=1,
         written_by="request 1",
+        link=3,
     )
 
 
@@ -330,7 +333,7 @@ def test_a_sign_in_for_no_client_is_kept_too(stores: Stores) -> None:
 
 
 def test_a_visit_is_there_until_it_ends(stores: Stores) -> None:
-    visit = Visit(secrets.token_hex(32), AccountId("dbid:alice"), NOW)
+    visit = Visit(secrets.token_hex(32), ALICE, NOW, 3)
     stores.visits.add(visit)
     there = stores.visits.get(visit.key)
 
@@ -338,3 +341,25 @@ def test_a_visit_is_there_until_it_ends(stores: Stores) -> None:
         stores.visits.end(visit.key)
 
     assert (there, stores.visits.get(visit.key)) == (visit, None)
+
+
+def test_codes_and_visits_of_an_account_are_forgotten_and_no_others(
+    stores: Stores, account: AccountId
+) -> None:
+    other = AccountId(f"{account}2")
+    codes = [a_code(account), a_code(account), a_code(other)]
+    visits = [Visit(secrets.token_hex(32), one, NOW, 3) for one in (account, account, other)]
+    grant = a_grant(account)
+    for code, visit in zip(codes, visits, strict=True):
+        stores.codes.add(code)
+        stores.visits.add(visit)
+    stores.grants.add(grant)
+
+    stores.codes.forget(account)
+    kept = [stores.visits.get(visit.key) for visit in visits]
+    stores.visits.forget(account)
+
+    assert [stores.codes.get(code.key) for code in codes] == [None, None, codes[2]]
+    assert kept == visits
+    assert [stores.visits.get(visit.key) for visit in visits] == [None, None, visits[2]]
+    assert list(stores.grants.of_account(account)) == [grant]

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from itertools import count
 from urllib.parse import urlencode
 
 from memorybox.accounts.model import (
@@ -30,6 +31,7 @@ def _no_step() -> None:
 class InMemoryAccounts:
     def __init__(self, step: Callable[[], None] = _no_step) -> None:
         self._records: dict[AccountId, Account] = {}
+        self._links = count(1)
         self._step = step
 
     def get(self, account_id: AccountId) -> Account | None:
@@ -39,15 +41,16 @@ class InMemoryAccounts:
     def link(self, signed_in: SignedIn) -> Account:
         self._step()
         before = self._records.get(signed_in.account_id)
-        kept = before.refresh_token if before else None
+        kept, link = before.refresh_token if before else None, next(self._links)
         account = Account(
             id=signed_in.account_id,
             name=signed_in.name,
-            link=before.link + 1 if before else 1,
+            link=link,
             term_key=before.term_key if before else signed_in.term_key,
             refresh_token=signed_in.refresh_token or kept,
             access=signed_in.access,
             unlinked_at=None if signed_in.refresh_token or not before else before.unlinked_at,
+            began=before.began if before else link - 1,
         )
         self._records[account.id] = account
         return account
@@ -64,15 +67,24 @@ class InMemoryAccounts:
                 stored, refresh_token=None, access=None, unlinked_at=stored.unlinked_at or at
             )
 
+    def remove(self, account_id: AccountId) -> int:
+        """How many records that were: an account that is linked stays."""
+        stored = self._records.get(account_id)
+        if stored is None or stored.is_linked:
+            return 0
+        del self._records[account_id]
+        return 1
+
     def _current(self, account: Account) -> Account | None:
         stored = self._records.get(account.id)
         return stored if stored is not None and stored.link == account.link else None
 
 
 class InMemoryBelongings:
-    """Counts of what is kept of each account."""
+    """The records of accounts, and counts of what else is kept of each."""
 
-    def __init__(self) -> None:
+    def __init__(self, accounts: InMemoryAccounts) -> None:
+        self.accounts = accounts
         self.kept: dict[AccountId, Removed] = {}
         self.is_down = False
 
@@ -88,7 +100,9 @@ class _Belongings:
     def remove(self) -> Removed:
         if self.everyone.is_down:
             raise Unavailable("The store did not answer.")
-        return self.everyone.kept.pop(self.account_id, Removed(0, 0))
+        removed = self.everyone.accounts.remove(self.account_id)
+        kept = self.everyone.kept.pop(self.account_id, Removed(0, 0))
+        return Removed(removed + kept.records, kept.files)
 
 
 class InMemoryVault:

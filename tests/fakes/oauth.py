@@ -77,6 +77,11 @@ class InMemoryCodeStore:
                 code = self.records[key] = replace(code, used_by=request_id)
             return code.used_by == request_id
 
+    def forget(self, account_id: AccountId) -> None:
+        self._step()
+        for code in [code for code in self.records.values() if code.account_id == account_id]:
+            del self.records[code.key]
+
 
 class InMemoryGrantStore:
     """Breaks on an id that is too long for a key, as a table does."""
@@ -139,6 +144,11 @@ class InMemoryVisitStore:
     def end(self, key: str) -> None:
         self._step()
         self.records.pop(key, None)
+
+    def forget(self, account_id: AccountId) -> None:
+        self._step()
+        for visit in [visit for visit in self.records.values() if visit.account_id == account_id]:
+            del self.records[visit.key]
 
 
 class InMemoryClientDocuments:

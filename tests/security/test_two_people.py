@@ -2,12 +2,14 @@
 
 The function that serves MCP and all pages runs in this process over emulators of all it talks to,
 with the guard of the tables on. Each person's notes, programs and paths hold one word that nobody
-else uses. `PEOPLE_EXAMPLES=400 pytest tests/security/test_two_people.py` makes some 10,000 steps.
+else uses. Who deletes their data may come back, to processes that knew them before.
+`PEOPLE_EXAMPLES=400 pytest tests/security/test_two_people.py` makes some 10,000 steps.
 """
 
 import os
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
@@ -30,8 +32,10 @@ from local.dropbox.accounts import Account
 from local.dropbox.grants import App, Request
 from local.dropbox.server import DropboxEmulator
 from local.openai import EmbeddingsServer
-from memorybox.accounts.model import DROPBOX_SCOPES
+from memorybox.accounts.model import DROPBOX_SCOPES, AccountId
+from memorybox.bootstrap.process import Process
 from memorybox.bootstrap.web import web_app
+from memorybox.deadline import CALL_SECONDS
 from tests.unit.web.site import BASE, Front, Reply, Visitor, exchange, field_of, text_of
 
 CALLBACK = f"{BASE}/dropbox/callback"
@@ -74,13 +78,31 @@ class World(Front):
     base = BASE
 
     def __init__(
-        self, cloud: aws.Aws, service: DropboxEmulator, environ: Mapping[str, str]
+        self,
+        cloud: aws.Aws,
+        service: DropboxEmulator,
+        embeddings: EmbeddingsServer,
+        environ: Mapping[str, str],
     ) -> None:
         self.service = service
+        self.embeddings = embeddings
+        self.environ = environ
         self.at_dropbox = AtDropbox(service)
         self.dropbox = self.at_dropbox
-        self.handler = Mangum(web_app(environ), lifespan="off")
+        self.restart()
         self.dynamodb = boto3.client("dynamodb", **cloud.connection)
+
+    def restart(self) -> None:
+        """From now on a process serves that holds nothing in memory."""
+        self.handler = Mangum(web_app(self.environ), lifespan="off")
+
+    @contextmanager
+    def elsewhere(self) -> Iterator[None]:
+        """In here another process serves."""
+        handler = self.handler
+        self.restart()
+        yield
+        self.handler = handler
 
     def items(self, user: Account) -> list[Any]:
         """What the table of notes holds under the name of an account."""
@@ -91,6 +113,12 @@ class World(Front):
             ExpressionAttributeValues=pk,
         )["Items"]
         return found
+
+    def sign_ins(self, user: Account) -> list[Any]:
+        """What the table of sign-ins holds that names an account."""
+        pages = self.dynamodb.get_paginator("scan").paginate(TableName=aws.AUTH_TABLE)
+        items = [item for page in pages for item in page["Items"]]
+        return [item for item in items if user.account_id in str(item)]
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +144,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
             "CALLS_PER_MINUTE": MANY,
             "SEARCHES_PER_MINUTE": MANY,
         }
-        yield World(cloud, service, environ)
+        yield World(cloud, service, embeddings, environ)
 
 
 @dataclass
@@ -151,9 +179,32 @@ class Person:
         assert page.status == 200
         return page
 
+    def connect(self, name: str, access: str = "write") -> str:
+        """The token of a new client."""
+        self.sits_down()
+        client_id = str(self.world.register(client_name=name)["client_id"])
+        code = self.browser.sign_in(client_id, access)
+        return str(self.world.post("/token", exchange(client_id, code)).json()["access_token"])
+
+    def delete(self) -> Reply:
+        """Their receipt."""
+        self.page()
+        token = field_of("token", self.browser.get("/account/delete"))
+        self.is_signed_in = False
+        return self.browser.post("/account/delete", token=token)
+
     @property
     def connected(self) -> list[Assistant]:
         return [one for one in self.assistants if one.is_connected]
+
+
+def tool_call(tool: str, arguments: Mapping[str, object]) -> Mapping[str, object]:
+    return {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": tool, "arguments": arguments},
+    }
 
 
 class TwoPeople(RuleBasedStateMachine):
@@ -170,11 +221,8 @@ class TwoPeople(RuleBasedStateMachine):
     @rule(who=who, access=st.sampled_from(["write", "write", "read"]))
     def connect(self, who: int, access: str) -> None:
         person = self.people[who]
-        person.sits_down()
         name = f"{person.word} {next(self.numbers)}"
-        client_id = str(self.world.register(client_name=name)["client_id"])
-        code = person.browser.sign_in(client_id, access)
-        token = str(self.world.post("/token", exchange(client_id, code)).json()["access_token"])
+        token = person.connect(name, access)
         person.assistants.append(Assistant(name, token, may_write=access == "write"))
 
     @precondition(lambda self: any(person.assistants for person in self.people))
@@ -184,14 +232,8 @@ class TwoPeople(RuleBasedStateMachine):
         if not person.assistants:
             return
         assistant = person.assistants[which % len(person.assistants)]
-        message = {
-            "jsonrpc": "2.0",
-            "id": 1,
-            "method": "tools/call",
-            "params": {"name": tool, "arguments": self.arguments(person, tool)},
-        }
 
-        answer = self.world.mcp(assistant.token, message)
+        answer = self.world.mcp(assistant.token, tool_call(tool, self.arguments(person, tool)))
 
         is_allowed = assistant.may_write or TOOLS[tool] == "memory:read"
         assert answer.status == (401 if not assistant.is_connected else 200 if is_allowed else 403)
@@ -259,15 +301,14 @@ class TwoPeople(RuleBasedStateMachine):
     @rule(who=who)
     def delete(self, who: int) -> None:
         person = self.people[who]
-        person.page()
 
-        receipt = person.browser.post("/account/delete", token=self.deletion_token(person))
+        receipt = person.delete()
 
         assert "Nothing that names you is kept any more." in text_of(receipt)
         assert self.world.items(person.user) == []
+        assert self.world.sign_ins(person.user) == []
         for assistant in person.assistants:
             assistant.is_connected = False
-        person.is_signed_in = False
 
     @invariant()
     def each_folder_and_each_partition_holds_the_words_of_its_owner_alone(self) -> None:
@@ -314,3 +355,58 @@ def test_two_people_never_meet_over_tools_and_pages(world: World) -> None:
             suppress_health_check=[*HealthCheck],
         ),
     )
+
+
+NOTE = {"workspace": "garden", "path": "beds.md", "text": "The rhubarb is by the gate.\n"}
+OTHER_NOTE = {"workspace": "garden", "path": "tools.md", "text": "The spade is in the shed.\n"}
+RHUBARB = tool_call("search", {"workspace": "all", "query": "rhubarb"})
+
+
+@pytest.fixture
+def by_words_alone(world: World) -> Iterator[None]:
+    """Searches go without the embedding service once it is asked to fail."""
+    yield
+    world.embeddings.heal()
+
+
+@pytest.mark.requirement("D5")
+@pytest.mark.usefixtures("by_words_alone")
+def test_who_comes_back_after_a_deletion_is_found_by_words_from_every_process(
+    world: World,
+) -> None:
+    ann = Person("ann", world, world.service.add_account(), Visitor(world))
+    token = ann.connect("before")
+    for note in (NOTE, OTHER_NOTE):
+        world.mcp(token, tool_call("write", note))
+    with world.elsewhere():
+        ann.delete()
+        token = ann.connect("after")
+    world.mcp(token, RHUBARB)
+    world.embeddings.fail("server_error")
+
+    with world.elsewhere():
+        found = world.mcp(token, RHUBARB).body
+
+    assert "beds.md" in found
+    assert "tools.md" not in found
+
+
+@pytest.mark.requirement("D5")
+@pytest.mark.usefixtures("by_words_alone")
+def test_what_a_call_from_before_the_deletion_indexes_after_it_is_indexed_again(
+    world: World,
+) -> None:
+    ann = Person("ann", world, world.service.add_account(), Visitor(world))
+    account = AccountId(ann.user.account_id)
+    token = ann.connect("before")
+    process = Process(world.environ)
+    with process.call(account, CALL_SECONDS) as under_way:
+        under_way.tools.call("write", {**NOTE, "path": "old.md"})
+        ann.delete()
+        token = ann.connect("after")
+        world.mcp(token, RHUBARB)
+        under_way.tools.call("write", NOTE)
+    world.restart()
+    world.embeddings.fail("server_error")
+
+    assert "beds.md" in world.mcp(token, RHUBARB).body

@@ -14,6 +14,7 @@ from memorybox.adapters.aws.packs import PackCache, S3PackStore
 from memorybox.clock import Clock, SystemClock
 from memorybox.search.budget import BudgetSpent
 from memorybox.search.pack import build_pack
+from memorybox.search.store import CursorMoved
 from tests.contract.aws.world import (
     ACCOUNT_CAP,
     CURSOR,
@@ -82,7 +83,7 @@ def test_all_records_and_all_versions_of_all_files_go_and_only_those_of_the_acco
 
     assert removed.records > 150
     assert removed.files == 3  # a pack, one that was removed, and the mark of its removal
-    assert again == Removed(records=1, files=0)
+    assert again == Removed(records=0, files=0)
     assert traces(cloud, other) == kept
     assert traces(cloud, account) == 0
     assert account not in list(directory(clients).accounts())
@@ -107,6 +108,21 @@ def test_what_there_is_no_time_to_remove_goes_when_it_is_asked_for_again(
 
     belongings(request_of, clients, account).remove()
     assert traces(cloud, account) == 0
+
+
+@pytest.mark.requirement("D5")
+def test_who_read_the_cursor_before_a_deletion_cannot_move_the_one_after_it(
+    request_of: RequestOf, clients: Clients, account: AccountId
+) -> None:
+    index = request_of(account).index
+    before = index.record([], seen_at=NOTHING_YET, then=CURSOR)
+    belongings(request_of, clients, account).remove()
+    now = index.record([], seen_at=NOTHING_YET, then=CURSOR)
+
+    with pytest.raises(CursorMoved):
+        index.record([seen("/garden/a.md")], seen_at=before, then=CURSOR)
+
+    assert index.load().cursor == now
 
 
 @pytest.mark.requirement("B2", "D5")

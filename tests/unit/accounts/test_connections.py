@@ -191,7 +191,7 @@ def test_a_refused_token_of_an_earlier_link_does_not_end_a_later_one() -> None:
     deployment.dropbox.remove_app()
     deployment.sign_in(deployment.instance())
 
-    slow.ended(ALICE)
+    slow.ended(ALICE, stale)
 
     assert _linked(deployment)
     assert slow.access_token(ALICE) not in (stale, None)
@@ -231,7 +231,7 @@ def test_a_token_that_dropbox_refuses_twice_ends_the_link() -> None:
     connections = deployment.instance()
     deployment.sign_in(connections)
 
-    connections.ended(ALICE)
+    connections.ended(ALICE, connections.access_token(ALICE))
 
     assert not _linked(deployment)
 

@@ -6,7 +6,7 @@ from itertools import count
 
 import pytest
 
-from memorybox.accounts.model import AccountId
+from memorybox.accounts.model import Account, AccountId, SealedAccess, SignedIn
 from memorybox.accounts.rates import DAY, Gate, LocalBuckets, Rate
 from memorybox.oauth.clients import Clients
 from memorybox.oauth.errors import OAuthError
@@ -22,6 +22,7 @@ from memorybox.oauth.model import (
 from memorybox.oauth.opaque import challenge_of, digest, new_id, new_secret
 from memorybox.oauth.parameters import Parameters
 from memorybox.oauth.tokens import Tokens
+from tests.fakes.accounts import InMemoryAccounts
 from tests.fakes.clock import FakeClock
 from tests.fakes.oauth import (
     InMemoryClientDocuments,
@@ -54,6 +55,7 @@ class Server:
         self.client_store = InMemoryClientStore(self.outage)
         self.codes = InMemoryCodeStore(self.outage)
         self.grants = InMemoryGrantStore(self.outage)
+        self.accounts = InMemoryAccounts(self.outage)
         self.random = counted()
         self.clients = Clients(
             configured={},
@@ -73,12 +75,19 @@ class Server:
             clients=self.clients,
             codes=self.codes,
             grants=self.grants,
+            accounts=self.accounts,
             clock=self.clock,
             random=self.random,
             access_life=timedelta(hours=8),
         )
         for client in (CLIENT, OTHER):
             self.client_store.save(client)
+        self.account = self.sign_in()
+
+    def sign_in(self) -> Account:
+        """Alice signs in with Dropbox."""
+        access = SealedAccess(b"access", self.clock.now())
+        return self.accounts.link(SignedIn(ALICE, "Alice", b"refresh", access, b"key"))
 
     def code(self, client: Client = CLIENT, scopes: Scopes = ALL_SCOPES) -> str:
         """A code that a person has just agreed to."""
@@ -96,6 +105,7 @@ class Server:
                 key=digest(code),
                 grant_id=new_id(self.random),
                 account_id=ALICE,
+                link=self.account.link,
                 request=request,
                 expires_at=now + timedelta(seconds=60),
                 forget_at=now + timedelta(minutes=10),

@@ -76,6 +76,7 @@ class Fleet:
             clients=clients,
             codes=server.codes,
             grants=server.grants,
+            accounts=server.accounts,
             clock=clock,
             random=server.random,
             access_life=timedelta(hours=8),

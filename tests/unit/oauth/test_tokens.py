@@ -456,6 +456,7 @@ def test_a_refresh_token_a_forgery_and_a_foreign_audience_open_nothing() -> None
         server.clients,
         server.codes,
         server.grants,
+        server.accounts,
         server.clock,
         server.random,
         timedelta(hours=8),
@@ -469,6 +470,35 @@ def test_a_refresh_token_a_forgery_and_a_foreign_audience_open_nothing() -> None
             server.tokens.check(f"Bearer {token}")
 
 
+@pytest.mark.requirement("D5")
+@pytest.mark.parametrize("comes_back", [False, True])
+def test_a_code_of_an_account_that_was_deleted_since_gives_nothing(*, comes_back: bool) -> None:
+    server = Server()
+    code = server.code()
+    server.accounts.unlink(server.account, at=server.clock.now())
+    server.accounts.remove(ALICE)
+    if comes_back:
+        server.sign_in()
+
+    assert refused(lambda: server.exchange(code)) == "invalid_grant"
+
+    assert _grants(server) == []
+
+
+@pytest.mark.requirement("D6")
+def test_when_dropbox_ends_the_access_no_grant_of_a_later_sign_in_ends() -> None:
+    server = Server()
+    server.exchange(server.code())
+    [old] = _grants(server)
+    server.accounts.unlink(server.account, at=server.clock.now())
+    later = replace(old, id="f" * 24, link=server.account.link + 1)
+    server.grants.add(later)
+
+    server.tokens.end_all(old)
+
+    assert _grants(server) == [later]
+
+
 @pytest.mark.requirement("D6")
 def test_when_dropbox_ends_the_access_every_grant_of_the_account_ends() -> None:
     server = Server()
@@ -476,6 +506,7 @@ def test_when_dropbox_ends_the_access_every_grant_of_the_account_ends() -> None:
     server.exchange(server.code(client=OTHER), client_id=OTHER.id)
     foreign = replace(_grants(server)[0], id="f" * 24, account_id=AccountId("dbid:bob"))
     server.grants.add(foreign)
+    server.accounts.unlink(server.account, at=server.clock.now())
 
     server.tokens.end_all(_grants(server)[0])
 

@@ -223,13 +223,13 @@ class Site(Front):
         self.codes = InMemoryCodeStore(self.outage)
         self.grants = InMemoryGrantStore(self.outage)
         self.visits = InMemoryVisitStore(self.outage)
-        self.belongings = InMemoryBelongings()
         self.looked_after: list[AccountId] = []
         self.overview = Overview((), (), 0, is_current=True)
         self.spent = 0
         self.written: Sequence[Written] = ()
         self.dropbox = FakeDropbox(self.clock)
         self.accounts = InMemoryAccounts()
+        self.belongings = InMemoryBelongings(self.accounts)
         self.signed_in: list[AccountId] = []
         self.queue = Outage()
         self.broken: Exception | None = None
@@ -260,7 +260,14 @@ class Site(Front):
             self.redirect_hosts,
         )
         tokens = Tokens(
-            issuer, clients, self.codes, self.grants, self.clock, random, timedelta(hours=8)
+            issuer,
+            clients,
+            self.codes,
+            self.grants,
+            self.accounts,
+            self.clock,
+            random,
+            timedelta(hours=8),
         )
         authorizations = Authorizations(
             issuer, clients, self.transactions, self.codes, connections, self.clock, random
@@ -274,10 +281,12 @@ class Site(Front):
             authorizations=lambda: authorizations,
             tokens=lambda: tokens,
             connections=lambda: connections,
-            visits=lambda: Visits(self.visits, self.clock, random),
+            visits=lambda: Visits(self.visits, self.accounts, self.clock, random),
             connected=lambda: ConnectedClients(self.grants, clients, self.clock, random),
             deletion=lambda: Deletion(
                 self.grants,
+                self.codes,
+                self.visits,
                 connections,
                 self.belongings.of,
                 self.looked_after.append,

@@ -15,7 +15,7 @@ from memorybox.search.model import SkipReason
 from memorybox.search.overview import Overview, WorkspaceState
 from memorybox.search.results import Unindexed
 from tests.fakes.accounts import ALICE
-from tests.unit.web.site import FORM, Site, Visitor, field_of, text_of
+from tests.unit.web.site import FORM, Site, Visitor, exchange, field_of, text_of
 
 BOB = AccountId("dbid:bob")
 NOON = datetime(2026, 11, 30, 12, tzinfo=UTC)
@@ -227,7 +227,7 @@ def test_a_client_that_no_id_can_name_has_ended_already(client: str, change: str
 def test_who_deletes_their_data_gets_a_receipt_and_nothing_is_left() -> None:
     site = Site()
     token = connected(site)["access_token"]
-    site.belongings.kept[ALICE] = Removed(records=214, files=1)
+    site.belongings.kept[ALICE] = Removed(records=213, files=1)
     alice = Visitor(site)
     alice.sign_in_here()
     asked = alice.get("/account/delete")
@@ -248,6 +248,27 @@ def test_who_deletes_their_data_gets_a_receipt_and_nothing_is_left() -> None:
     assert site.dropbox.refresh_tokens == {}
     assert site.looked_after == [ALICE]
     assert "Sign in with Dropbox" in alice.get("/account").body
+
+
+@pytest.mark.requirement("D5")
+def test_nothing_that_was_begun_before_a_deletion_opens_anything_after_it() -> None:
+    site = Site()
+    client_id = str(site.register()["client_id"])
+    code = Visitor(site).sign_in(client_id)
+    elsewhere, alice = Visitor(site), Visitor(site)
+    for browser in (elsewhere, alice):
+        browser.sign_in_here()
+    [left, _] = site.visits.records.values()
+    asked = alice.get("/account/delete")
+
+    alice.post("/account/delete", token=field_of("token", asked))
+
+    assert (site.codes.records, site.grants.records, site.visits.records) == ({}, {}, {})
+    connected(site)
+    site.visits.add(left)  # as one that the index of the account did not show yet
+    assert site.post("/token", exchange(client_id, code)).json() == {"error": "invalid_grant"}
+    assert "Sign in with Dropbox" in elsewhere.get("/account").body
+    assert "Sign in with Dropbox" in elsewhere.get("/account/delete").body
 
 
 @pytest.mark.requirement("D5")
@@ -367,7 +388,7 @@ def test_what_is_kept_of_an_account_without_access_to_dropbox_goes_after_thirty_
     connected(site)
     site.belongings.kept[ALICE] = Removed(records=5, files=1)
     deletion = site.services.deletion()
-    site.services.connections().ended(ALICE)
+    site.connections.ended(ALICE, site.connections.access_token(ALICE))
 
     deletion.forget(ALICE)
     site.clock.sleep(timedelta(days=30).total_seconds())

@@ -2,13 +2,16 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
 from memorybox.errors import SignInEnded
 from memorybox.mcp.toolset import ToolResult
+from memorybox.oauth.model import Grant
+from memorybox.oauth.opaque import challenge_of
 from tests.fakes.accounts import ALICE
-from tests.unit.web.site import BASE, Site
+from tests.unit.web.site import BASE, VERIFIER, Site
 
 METADATA = f"{BASE}/.well-known/oauth-protected-resource/mcp"
 POINTER = f'Bearer resource_metadata="{METADATA}", scope="memory:read memory:write"'
@@ -236,7 +239,10 @@ def test_when_dropbox_ends_the_access_the_account_is_unlinked_and_every_grant_en
     first, second = site.sign_in(client_id), site.sign_in(client_id)
 
     def ended(name: str, arguments: Mapping[str, object]) -> ToolResult:
-        raise SignInEnded("removed")
+        site.dropbox.remove_app()
+        refused = site.connections.access_token(ALICE)
+        site.connections.access_token(ALICE, refused=refused)
+        raise AssertionError
 
     site.call_tool = ended
 
@@ -248,6 +254,30 @@ def test_when_dropbox_ends_the_access_the_account_is_unlinked_and_every_grant_en
     assert account is not None
     assert not account.is_linked
     assert site.mcp(second["access_token"]).status == 401
+
+
+@pytest.mark.requirement("D5")
+def test_a_call_from_before_a_deletion_does_not_end_the_sign_in_after_it() -> None:
+    site, token = _signed_in()
+    [before] = site.grants.records.values()
+    after: list[Grant] = []
+
+    def overtaken(name: str, arguments: Mapping[str, object]) -> ToolResult:
+        site.services.deletion().delete(ALICE)
+        code = site.dropbox.agree(challenge_of(VERIFIER))
+        account = site.connections.sign_in(code=code, verifier=VERIFIER)
+        after.append(replace(before, id="f" * 24, link=account.link))
+        site.grants.add(after[0])
+        raise SignInEnded("Dropbox does not take the token of before.")
+
+    site.call_tool = overtaken
+
+    assert site.mcp(token, _call("read")).status == 401
+
+    account = site.accounts.get(ALICE)
+    assert account is not None
+    assert account.is_linked
+    assert list(site.grants.records.values()) == after
 
 
 def test_trouble_of_a_store_is_503_and_not_a_sign_out() -> None:

@@ -258,6 +258,7 @@ def test_the_consent_page_names_the_host_that_vouches_for_a_document() -> None:
     ("uri", "destination"),
     [
         ("http://127.0.0.1/callback", "127.0.0.1"),
+        ("https://127.0.0.1/callback", "127.0.0.1"),
         ("cursor://anysphere.cursor-mcp/cb", "cursor://anysphere.cursor-mcp"),
     ],
 )
@@ -648,15 +649,24 @@ def test_a_person_may_name_the_workspaces_that_a_client_may_use(
     assert grant.workspaces == kept
 
 
-def test_too_many_workspaces_are_refused_and_the_form_stays_good() -> None:
+@pytest.mark.requirement("C8")
+@pytest.mark.parametrize(
+    ("written", "why"),
+    [
+        (",".join(f"w{number}" for number in range(21)), "Go back and name fewer."),
+        (" , ,", "Go back and name one, or leave the field empty for all."),
+        ("garden/beds", "A workspace is a folder at the top, without a slash."),
+        ("garden, ..", "A workspace is a folder at the top, without a slash."),
+    ],
+)
+def test_what_names_no_workspace_is_refused_and_the_form_stays_good(written: str, why: str) -> None:
     site = Site()
     browser = Browser(site)
     consent = browser.authorize(_client(site))
     form = {"token": form_token(consent), "decision": "approve"}
-    many = ",".join(f"w{number}" for number in range(21))
 
-    refused = browser.submit(form | {"workspaces": many})
+    refused = browser.submit(form | {"workspaces": written})
 
     assert refused.status == 400
-    assert "Go back and name fewer." in _shown(refused)
+    assert why in _shown(refused)
     assert browser.submit(form).status == 303

@@ -44,8 +44,9 @@ class Account:
     """The stored record of a person.
 
     `link` counts their sign-ins with Dropbox: what was learnt under one link never changes the
-    record of a later one. An account is linked while it has a refresh token; `unlinked_at` says
-    since when it has none.
+    record of a later one. It counts on from the moment of the first, the link `began`: so no link
+    of a record that was deleted comes again. An account is linked while it has a refresh token;
+    `unlinked_at` says since when it has none.
     """
 
     id: AccountId
@@ -55,10 +56,15 @@ class Account:
     refresh_token: bytes | None = field(repr=False)
     access: SealedAccess | None
     unlinked_at: datetime | None = None
+    began: int = 0
 
     @property
     def is_linked(self) -> bool:
         return self.refresh_token is not None
+
+    def saw(self, link: int) -> bool:
+        """Whether `link` was a sign-in to this record, and not to one that was deleted."""
+        return link > self.began
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,8 @@ class Accounts(Protocol):
     def link(self, signed_in: SignedIn) -> Account:
         """Store a sign-in and return the record as it is now.
 
-        Makes the record if it is missing. `link` becomes greater than before. The term key is kept
+        Makes the record if it is missing. `link` becomes greater than it ever was, in a deleted
+        record too; `began` stays less than all those of this record. The term key is kept
         if there is one, and so is the refresh token if `signed_in` has none; with one, the account
         is no longer unlinked. Other attributes of the item (cursor, markers) are left alone.
         """

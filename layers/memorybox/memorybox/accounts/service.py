@@ -75,16 +75,22 @@ class Connections:
             self._give_back(known, current=grant.refresh_token)
         return account
 
-    def access_token(self, account_id: AccountId, *, refused: str | None = None) -> str:
+    def access_token(
+        self, account_id: AccountId, *, since: int = 0, refused: str | None = None
+    ) -> str:
         """An access token that Dropbox takes for some minutes to come.
 
-        `refused` is a token that Dropbox did not take; it is not given again. Two callers that
-        refresh at once both get a good token. Raises SignInEnded if the person must sign in again.
+        Nothing that is held of a link before `since` is used. `refused` is a token that Dropbox
+        did not take; it is not given again. Two callers that refresh at once both get a good token.
+        Raises SignInEnded if the person must sign in again.
         """
-        return self._current(account_id, refused).token.secret
+        held = self._of(account_id, since)
+        if held is None or not self._is_good(held.token, refused):
+            held = self._held[account_id] = self._renewed(account_id, refused)
+        return held.token.secret
 
-    def check(self, account_id: AccountId) -> None:
-        """Raises SignInEnded if the account is not linked any more, whatever is held in memory.
+    def check(self, account_id: AccountId) -> Account:
+        """The record, whatever is held in memory. Raises SignInEnded if it is not linked any more.
 
         For work that no grant was looked up for: each person's last word is in their record.
         """
@@ -94,18 +100,26 @@ class Connections:
             del self._held[account_id]
         if account is None or not account.is_linked:
             raise SignInEnded("The access to this Dropbox has ended.")
+        return account
 
-    def term_key(self, account_id: AccountId) -> bytes:
-        """The key under which the words of this account are hashed. Raises SignInEnded."""
-        return self._current(account_id).account.term_key
+    def term_key(self, account_id: AccountId, *, since: int = 0) -> bytes:
+        """The key under which the words of this account are hashed. Raises SignInEnded.
 
-    def ended(self, account_id: AccountId) -> None:
-        """Note that Dropbox takes no token of this account any more.
-
-        A sign-in newer than the refused token stays as it is.
+        It is that of the link `since` or of a later one: a deletion makes an end of it.
         """
-        held = self._held.pop(account_id, None)
-        if held is not None:
+        held = self._of(account_id, since)
+        if held is None:
+            held = self._held[account_id] = self._renewed(account_id, None)
+        return held.account.term_key
+
+    def ended(self, account_id: AccountId, token: str) -> None:
+        """Note that Dropbox takes neither this token any more, nor another of the same sign-in.
+
+        A sign-in newer than the token stays as it is.
+        """
+        held = self._held.get(account_id)
+        if held is not None and held.token.secret == token:
+            del self._held[account_id]
             self.accounts.unlink(held.account, at=self.clock.now())
 
     def disconnect(self, account_id: AccountId) -> None:
@@ -113,14 +127,13 @@ class Connections:
         while (account := self.accounts.get(account_id)) and account.is_linked:
             self._held.pop(account_id, None)  # perhaps of an earlier sign-in than the last
             with suppress(SignInEnded):
-                self.dropbox.revoke(self.access_token(account_id))
-            self.ended(account_id)
+                token = self.access_token(account_id)
+                self.dropbox.revoke(token)
+                self.ended(account_id, token)
 
-    def _current(self, account_id: AccountId, refused: str | None = None) -> _Held:
+    def _of(self, account_id: AccountId, since: int) -> _Held | None:
         held = self._held.get(account_id)
-        if held is None or not self._is_good(held.token, refused):
-            held = self._held[account_id] = self._renewed(account_id, refused)
-        return held
+        return held if held and held.account.link >= since else None
 
     def _renewed(self, account_id: AccountId, refused: str | None) -> _Held:
         account = self.accounts.get(account_id)

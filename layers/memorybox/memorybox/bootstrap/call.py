@@ -11,12 +11,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from contextvars import copy_context
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from random import SystemRandom
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from memorybox.accounts.model import AccountId
 from memorybox.deadline import Deadline, lasting
+from memorybox.errors import SignInEnded
 
 if TYPE_CHECKING:
     from memorybox.adapters.aws.budget import DynamoBudget
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from memorybox.search.results import IndexOutcome, SearchResult
     from memorybox.search.run import IndexRun
     from memorybox.search.service import Search
+    from memorybox.search.terms import Lexicon
     from memorybox.toolsets.memory import MemoryTools
 
 R = TypeVar("R")
@@ -46,11 +48,18 @@ class Call:
     """The parts of one account for one call. Nothing in it takes an account it could get wrong."""
 
     def __init__(
-        self, process: Process, account: AccountId, deadline: Deadline, client_id: str
+        self,
+        process: Process,
+        account: AccountId,
+        deadline: Deadline,
+        client_id: str,
+        link: int,
     ) -> None:
         self._process = process
         self._account = account
         self._client_id = client_id
+        self._link = link
+        self._token: str | None = None
         self.deadline = deadline
         self._open = ExitStack()
 
@@ -61,8 +70,10 @@ class Call:
         self._open.enter_context(lasting(self.deadline))
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._open.close()
+        if kind is not None and issubclass(kind, SignInEnded) and self._token is not None:
+            self._process.connections.ended(self._account, self._token)
 
     @cached_property
     def tools(self) -> MemoryTools:
@@ -140,16 +151,14 @@ class Call:
         from memorybox.search.drafts import Drafter
         from memorybox.search.indexer import Indexer
         from memorybox.search.remembering import RememberingEmbedder
-        from memorybox.search.terms import Lexicon
 
-        lexicon = Lexicon(self._process.connections.term_key(self._account))
         indexer = Indexer(
             index=self._index,
             ledger=self._budget,
             embedder=RememberingEmbedder(
                 self._process.embedder, self._process.vectors(self._account)
             ),
-            drafter=Drafter(self._recipe, lexicon),
+            drafter=Drafter(self._recipe, self._lexicon),
             catalog=self._catalog,
             parallel=self._process.threads,
             owner=self._session.id,
@@ -177,7 +186,14 @@ class Call:
             settings.embedding_dimensions,
             SPLITTING_VERSION,
             TERMS_VERSION,
+            self._lexicon.mark,
         )
+
+    @cached_property
+    def _lexicon(self) -> Lexicon:
+        from memorybox.search.terms import Lexicon
+
+        return Lexicon(self._process.connections.term_key(self._account, since=self._link))
 
     @cached_property
     def _catalog(self) -> Catalog:
@@ -197,10 +213,16 @@ class Call:
 
         return Client(
             session=self._process.http,
-            tokens=partial(self._process.connections.access_token, self._account),
+            tokens=self._access_token,
             deadline=self.deadline,
             random=SystemRandom().random,
         )
+
+    def _access_token(self, *, refused: str | None = None) -> str:
+        self._token = self._process.connections.access_token(
+            self._account, since=self._link, refused=refused
+        )
+        return self._token
 
     @cached_property
     def _index(self) -> DynamoIndexStore:

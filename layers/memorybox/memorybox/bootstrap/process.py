@@ -151,7 +151,12 @@ class Process:
         from memorybox.adapters.aws.oauth import DynamoVisitStore
         from memorybox.oauth.visits import Visits
 
-        return Visits(DynamoVisitStore(self._auth_table), self.clock, secrets.token_bytes)
+        return Visits(
+            DynamoVisitStore(self._auth_table),
+            self.connections.accounts,
+            self.clock,
+            secrets.token_bytes,
+        )
 
     @cached_property
     def connected(self) -> ConnectedClients:
@@ -161,12 +166,21 @@ class Process:
 
     @cached_property
     def deletion(self) -> Deletion:
+        from memorybox.adapters.aws.oauth import DynamoCodeStore, DynamoVisitStore
         from memorybox.oauth.deletion import Deletion
 
         def look_later(account: AccountId) -> None:
             self.queue(account).go_on(after=_LONGER_THAN_A_CALL)
 
-        return Deletion(self._grants, self.connections, self._belongings, look_later, self.clock)
+        return Deletion(
+            grants=self._grants,
+            codes=DynamoCodeStore(self._auth_table),
+            visits=DynamoVisitStore(self._auth_table),
+            connections=self.connections,
+            belongings=self._belongings,
+            look_later=look_later,
+            clock=self.clock,
+        )
 
     @cached_property
     def tokens(self) -> Tokens:
@@ -178,6 +192,7 @@ class Process:
             clients=self.clients,
             codes=DynamoCodeStore(self._auth_table),
             grants=self._grants,
+            accounts=self.connections.accounts,
             clock=self.clock,
             random=secrets.token_bytes,
             access_life=timedelta(seconds=self.settings.access_token_seconds),
@@ -261,9 +276,12 @@ class Process:
         self.directory.add(account)
         self.queue(account).go_on()
 
-    def call(self, account: AccountId, seconds: float, client_id: str = "") -> Call:
-        """A call for one account, which ends within `seconds`; of a client, or our own work."""
-        return Call(self, account, within(seconds, self.clock), client_id)
+    def call(self, account: AccountId, seconds: float, client_id: str = "", link: int = 0) -> Call:
+        """A call for one account, which ends within `seconds`; of a client, or our own work.
+
+        `link` is a sign-in of the account: what this process holds of an earlier one is not used.
+        """
+        return Call(self, account, within(seconds, self.clock), client_id, link)
 
     def mcp(self, grant: Grant) -> McpServer:
         """The MCP server of the account that gave the grant."""
@@ -273,7 +291,7 @@ class Process:
         from memorybox.toolsets.limits import LimitedTools
 
         def run(name: str, arguments: Mapping[str, object]) -> ToolResult:
-            with self.call(grant.account_id, CALL_SECONDS, grant.client_id) as call:
+            with self.call(grant.account_id, CALL_SECONDS, grant.client_id, grant.link) as call:
                 return call.tools.call(name, arguments)
 
         confined = ConfinedTools(MEMORY, grant.workspaces, run).call if grant.workspaces else run

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from memorybox.accounts.model import AccountId
+from memorybox.accounts.model import Account, AccountId
 from memorybox.accounts.rates import LimitReached
 from memorybox.accounts.service import Connections
 from memorybox.clock import Clock
@@ -89,7 +89,11 @@ class GoToDropbox:
 class ShowAccount:
     """Show the person their own account."""
 
-    signed_in: AccountId
+    account: Account
+
+    @property
+    def signed_in(self) -> AccountId:
+        return self.account.id
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +174,7 @@ class Authorizations:
             return self._failed(request.redirect_uri, request.state, "access_denied")
         try:
             account = self.connections.sign_in(code=code, verifier=verifier)
-            issued = self._issue(request, account.id)
+            issued = self._issue(request, account)
         except SignInEnded:
             return self._failed(request.redirect_uri, request.state, "access_denied")
         except LimitReached:
@@ -185,7 +189,7 @@ class Authorizations:
         if not code:
             raise Refused(ended)
         try:
-            return ShowAccount(self.connections.sign_in(code=code, verifier=verifier).id)
+            return ShowAccount(self.connections.sign_in(code=code, verifier=verifier))
         except SignInEnded:
             raise Refused(ended) from None
 
@@ -254,16 +258,17 @@ class Authorizations:
             raise Forbidden(_TOO_LATE)
         return transaction.request
 
-    def _issue(self, request: AuthorizationRequest, account_id: AccountId) -> str:
+    def _issue(self, request: AuthorizationRequest, account: Account) -> str:
         code, now = new_secret(self.random), self.clock.now()
         self.codes.add(
             AuthorizationCode(
                 key=digest(code),
                 grant_id=new_id(self.random),
-                account_id=account_id,
+                account_id=account.id,
                 request=request,
                 expires_at=now + CODE_LIFE,
                 forget_at=now + CODE_MEMORY,
+                link=account.link,
             )
         )
         return code

@@ -8,7 +8,7 @@ from memorybox.accounts.model import AccountId
 from memorybox.accounts.ports import Belongings
 from memorybox.accounts.service import Connections
 from memorybox.clock import Clock
-from memorybox.oauth.store import GrantStore
+from memorybox.oauth.store import CodeStore, GrantStore, VisitStore
 
 UNLINKED_LIFE = timedelta(days=30)
 
@@ -32,6 +32,8 @@ class Deletion:
     """
 
     grants: GrantStore
+    codes: CodeStore
+    visits: VisitStore
     connections: Connections
     belongings: Callable[[AccountId], Belongings]
     look_later: Callable[[AccountId], None]
@@ -43,8 +45,10 @@ class Deletion:
         found = self.grants.of_account(account)
         for grant in found:
             self.grants.end(grant.id)
+        self.codes.forget(account)
         removed = self.belongings(account).remove()
         self.look_later(account)
+        self.visits.forget(account)  # last: what was not finished can be done again
         return Receipt(self.clock.now(), len(found), removed.records, removed.files)
 
     def forget(self, account: AccountId) -> None:

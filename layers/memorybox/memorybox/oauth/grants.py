@@ -67,6 +67,7 @@ def begin(
         version=1,
         written_by=request_id,
         workspaces=code.request.workspaces,
+        link=code.link,
     )
 
 

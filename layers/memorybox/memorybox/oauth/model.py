@@ -92,12 +92,13 @@ class AuthorizationCode:
     """A code that was given out, found by its hash.
 
     It can be traded until `expires_at`, and is remembered until `forget_at` so that a replay ends
-    the grant `grant_id` that came of it.
+    the grant `grant_id` that came of it. `link` is the sign-in of the account that it came of.
     """
 
     key: str
     grant_id: str
     account_id: AccountId
+    link: int
     request: AuthorizationRequest
     expires_at: datetime
     forget_at: datetime
@@ -110,7 +111,8 @@ class Grant:
 
     `access` maps hash to expiry. `refresh` maps hash to the moment it was used, None while unused;
     both are in the order the tokens were made. `written_by` names the request that wrote this
-    `version`. Without `workspaces` it is for all of them.
+    `version`. Without `workspaces` it is for all of them. `link` is the sign-in of the account that
+    it came of; older ones do not know it.
     """
 
     id: str
@@ -125,12 +127,17 @@ class Grant:
     version: int
     written_by: str
     workspaces: tuple[str, ...] = ()
+    link: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """A browser that shows a person their own account, found by the hash of its cookie."""
+    """A browser that shows a person their own account, found by the hash of its cookie.
+
+    `link` is the sign-in of the account with which it began.
+    """
 
     key: str
     account_id: AccountId
     expires_at: datetime
+    link: int

@@ -17,9 +17,16 @@ _PRIVATE_SCHEMES = ("cursor", "vscode", "vscode-insiders")
 # Printable ASCII without the backslash, which browsers read as a slash, and without a fragment.
 _REST = r"(?P<rest>(?:[/?][!-\"$-\[\]-~]*)?)"
 _PORT = r"(?::(?P<port>[1-9][0-9]{0,4}))?"
+
+# A name ends in a label that begins with a letter: any other is a number to a browser, and of those
+# only the usual form of an address is known to be what it looks like.
+_LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
+_NAME = rf"(?:{_LABEL}\.)*(?=[A-Za-z]){_LABEL}"
+_ADDRESS = r"(?:(?:0|[1-9][0-9]{0,2})\.){3}(?:0|[1-9][0-9]{0,2})|\[[0-9A-Fa-f:.]+\]"
+_HOST = rf"(?P<host>{_NAME}|{_ADDRESS})"
 _LOOPBACK = re.compile(rf"http://(?P<host>127\.0\.0\.1|\[::1\]|localhost){_PORT}{_REST}")
-_WEB = re.compile(rf"https://(?P<host>[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]){_PORT}{_REST}")
-_PRIVATE = re.compile(rf"(?:{'|'.join(_PRIVATE_SCHEMES)})://(?P<host>[A-Za-z0-9.-]+){_REST}")
+_WEB = re.compile(rf"https://{_HOST}{_PORT}{_REST}")
+_PRIVATE = re.compile(rf"(?:{'|'.join(_PRIVATE_SCHEMES)})://{_HOST}{_REST}")
 
 
 def is_allowed(uri: str) -> bool:
@@ -38,7 +45,8 @@ def is_registered(uri: str, registered: Iterable[str]) -> bool:
 
 def is_on_the_web(uri: str) -> bool:
     """Whether `uri` leads to a web site, and not to a program on the person's own machine."""
-    return uri.startswith("https://")
+    found = _WEB.fullmatch(uri)
+    return found is not None and not _is_own(found["host"].lower())
 
 
 def destination(uri: str) -> str:
@@ -59,6 +67,11 @@ def with_answer(uri: str, answer: Mapping[str, str]) -> str:
     kept = [pair for pair in query.split("&") if pair and pair.partition("=")[0] not in answer]
     added = [f"{name}={quote_plus(value)}" for name, value in answer.items()]
     return f"{base}?{'&'.join(kept + added)}"
+
+
+def _is_own(host: str) -> bool:
+    """Whether a host is the machine that asks. Every address in brackets counts as such."""
+    return host.startswith(("0.", "127.", "[")) or f".{host}".endswith(".localhost")
 
 
 def _differs_in_port(uri: str, known: str) -> bool:

@@ -50,6 +50,9 @@ class CodeStore(Protocol):
     def use(self, key: str, *, request_id: str) -> bool:
         """Set `used_by` if it is absent: True if it is `request_id` now, False otherwise."""
 
+    def forget(self, account_id: AccountId) -> None:
+        """Remove those of an account, used or not. May miss those of the last moments."""
+
 
 class GrantStore(Protocol):
     """Grants, by id."""
@@ -89,3 +92,6 @@ class VisitStore(Protocol):
 
     def end(self, key: str) -> None:
         """From now on there is no such visit. A missing one is no error."""
+
+    def forget(self, account_id: AccountId) -> None:
+        """Remove those of an account. May miss those of the last moments."""

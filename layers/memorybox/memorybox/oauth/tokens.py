@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
+from memorybox.accounts.ports import Accounts
 from memorybox.clock import Clock
 from memorybox.errors import Unavailable
 from memorybox.oauth import grants
@@ -29,6 +30,7 @@ class Tokens:
     clients: Clients
     codes: CodeStore
     grants: GrantStore
+    accounts: Accounts
     clock: Clock
     random: Random
     access_life: timedelta
@@ -77,10 +79,18 @@ class Tokens:
         return grant
 
     def end_all(self, grant: Grant) -> None:
-        """End this grant and every other one of its account: Dropbox no longer lets us in."""
+        """Dropbox no longer lets us in: end this grant and every other one of its account.
+
+        If the person has signed in again meanwhile, nothing ends: Dropbox lets us in with that.
+        """
+        account = self.accounts.get(grant.account_id)
+        if account is not None and account.is_linked:
+            return
+        last = account.link if account else grant.link
         self.grants.end(grant.id)
         for other in self.grants.of_account(grant.account_id):
-            self.grants.end(other.id)
+            if other.link <= last:
+                self.grants.end(other.id)
 
     def _exchanged(self, client: Client, form: Parameters) -> Mapping[str, object]:
         code, now = self._matched(client, form), self.clock.now()
@@ -97,7 +107,14 @@ class Tokens:
         grant = grants.begin(code, pair, now=now, access_until=until, request_id=request_id)
         if not self.grants.add(grant):
             raise _invalid_grant("code used again at the same time")
+        if not self._is_signed_in(grant):  # last: a deletion sees the grant or is seen
+            self.grants.end(grant.id)
+            raise _invalid_grant("the account was deleted")
         return self._answer(grant, pair)
+
+    def _is_signed_in(self, grant: Grant) -> bool:
+        account = self.accounts.get(grant.account_id)
+        return account is not None and account.is_linked and account.saw(grant.link)
 
     def _matched(self, client: Client, form: Parameters) -> AuthorizationCode:
         """The code, if all that came with it fits; so a wrong try touches nothing."""

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
-from memorybox.accounts.model import AccountId
+from memorybox.accounts.model import Account, AccountId
+from memorybox.accounts.ports import Accounts
 from memorybox.clock import Clock
 from memorybox.oauth.errors import Forbidden
 from memorybox.oauth.model import Visit
@@ -18,14 +19,15 @@ class Visits:
     """Visits begin with a sign-in at Dropbox. The cookie is known in clear to the browser alone."""
 
     store: VisitStore
+    accounts: Accounts
     clock: Clock
     random: Random
 
-    def begin(self, account_id: AccountId) -> str:
+    def begin(self, account: Account) -> str:
         """The cookie of a new visit."""
         cookie = new_secret(self.random)
         until = self.clock.now() + VISIT_LIFE
-        self.store.add(Visit(digest(cookie), account_id, until))
+        self.store.add(Visit(digest(cookie), account.id, until, account.link))
         return cookie
 
     def account(self, cookie: str | None) -> AccountId | None:
@@ -33,6 +35,9 @@ class Visits:
         visit = self.store.get(digest(cookie)) if cookie else None
         if visit is None or visit.expires_at <= self.clock.now():
             return None
+        account = self.accounts.get(visit.account_id)
+        if account is not None and not account.saw(visit.link):
+            return None  # the account was deleted, and its person has come back
         return visit.account_id
 
     def checked(self, cookie: str | None, form_token: str) -> AccountId:

@@ -43,6 +43,9 @@ class Recipe:
     dims: int
     splitting: int
     terms: int
+    key: str = ""
+    """Tells the key of the words from another: who deletes their data and comes back has a new one.
+    What a call from before the deletion stores is due."""
 
 
 @dataclass(frozen=True, slots=True)

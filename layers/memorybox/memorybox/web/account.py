@@ -94,7 +94,7 @@ class _OwnPages:
         def work() -> Response:
             account = self.services.visits().checked(cookie, form.get("token") or "")
             receipt = self.services.deletion().delete(account)
-            self.services.visits().end(cookie)  # last: what was not finished can be done again
+            self.services.visits().end(cookie)
             return receipt_page(receipt)
 
         response = await run_in_threadpool(work)
@@ -112,13 +112,10 @@ class _OwnPages:
         return await run_in_threadpool(page, account, form_token_of(cookie))
 
     def _overview(self, account: AccountId, token: str) -> Response:
-        stored = self.services.connections().accounts.get(account)
-        if stored is None or not stored.is_linked:
-            return door_page()
         try:
+            stored = self.services.connections().check(account)
             overview, spent = self.services.overview(account)
         except SignInEnded:
-            self.services.connections().ended(account)
             return door_page()
         written = self.services.written(account)[:MOST_WRITTEN]
         name_of = self.services.clients().name_of

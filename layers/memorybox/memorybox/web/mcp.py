@@ -75,7 +75,6 @@ def _served(services: Services, grant: Grant, headers: Mapping[str, str], body: 
     try:
         return services.mcp(grant).answer(headers, body, grant.scopes)
     except SignInEnded:
-        services.connections().ended(grant.account_id)
         services.tokens().end_all(grant)
         raise Unauthorized("Dropbox no longer lets us in", presented=True) from None
 

@@ -71,7 +71,7 @@ def router(services: Services) -> APIRouter:
             await run_in_threadpool(_announce, services, outcome.signed_in)
         if isinstance(outcome, SendTo):
             return redirect(302, outcome.url)
-        account = outcome.signed_in
+        account = outcome.account
         visit = await run_in_threadpool(lambda: services.visits().begin(account))
         response = redirect(302, f"{services.issuer.url}/account")
         cookies.visit.set(response, visit)

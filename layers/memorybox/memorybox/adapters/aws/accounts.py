@@ -30,11 +30,12 @@ class DynamoAccounts:
 
     def link(self, signed_in: SignedIn) -> Account:
         change = (
-            "SET link = if_not_exists(link, :zero) + :one, person = :name,"
+            "SET link = if_not_exists(link, :now) + :one,"
+            " began = if_not_exists(began, if_not_exists(link, :now)), person = :name,"
             " term_key = if_not_exists(term_key, :term_key), access_token = :access"
         )
         values = {
-            "zero": 0,
+            "now": stamp(self._clock.now()),
             "one": 1,
             "name": signed_in.name,
             "term_key": signed_in.term_key,
@@ -98,4 +99,5 @@ def _account(account_id: AccountId, item: Item) -> Account:
         refresh_token=item.get("refresh_token"),
         access=SealedAccess(access["sealed"], moment(access["ends"])) if access else None,
         unlinked_at=moment(item["unlinked_at"]) if "unlinked_at" in item else None,
+        began=item.get("began", 0),
     )

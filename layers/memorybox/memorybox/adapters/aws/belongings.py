@@ -33,14 +33,18 @@ class AwsBelongings:
 
     def remove(self) -> Removed:
         """The account's own record goes first: then nobody begins anything for it any more."""
-        account = self._session.key(keys.ACCOUNT)
+        account, records = self._session.key(keys.ACCOUNT), 1
         try:
-            self._session.apply(delete(account, "attribute_not_exists(refresh_token)"))
-        except ConditionFailed:
-            return Removed(0, 0)
+            self._session.apply(
+                delete(account, "attribute_exists(pk) AND attribute_not_exists(refresh_token)")
+            )
+        except ConditionFailed as failed:
+            if failed.item:
+                return Removed(0, 0)
+            records = 0
         self._directory.remove(self._session.account)
         files = self._remove_files()
-        return Removed(self._remove_records() + 1, files)
+        return Removed(records + self._remove_records(), files)
 
     def _remove_records(self) -> int:
         found = self._session.query("sk >= :first", first=" ")

@@ -77,7 +77,7 @@ class DynamoIndexStore:
         return self._step(notes, seen_at=seen_at, then=then or seen_at.cursor)
 
     def discard(self, pointer: PackPointer, *, seen_at: StoredCursor) -> StoredCursor:
-        moved = StoredCursor(None, seen_at.version + 1)
+        moved = StoredCursor(None, self._next(seen_at))
         unpoint = delete(
             self._session.key(keys.pack(pointer.workspace)),
             "generation = :generation",
@@ -168,12 +168,16 @@ class DynamoIndexStore:
     def _step(
         self, writes: Sequence[Write], *, seen_at: StoredCursor, then: Cursor | None
     ) -> StoredCursor:
-        moved = StoredCursor(then, seen_at.version + 1)
+        moved = StoredCursor(then, self._next(seen_at))
         try:
             self._session.transact(self._moving(seen_at, moved), *writes)
         except Cancelled:
             raise CursorMoved from None
         return moved
+
+    def _next(self, seen_at: StoredCursor) -> int:
+        """A first version is the present time: never again that of an index that was deleted."""
+        return (seen_at.version or stamp(self._session.now())) + 1
 
     def _moving(self, seen_at: StoredCursor, moved: StoredCursor) -> Write:
         key, change = self._session.key(keys.CURSOR), "SET place = :place, version = :next"

@@ -18,7 +18,7 @@ INDEX_LEASE = "lease#index"
 INDEX_FIRST, INDEX_LAST = CURSOR, "pack$"
 """Between them lies all that a search needs: `cursor`, `file#`, `filepart#`, `pack#`."""
 
-GRANTS_OF_ACCOUNT = "account"
+OF_ACCOUNT = "account"
 """The index of the Auth table by `account_id`."""
 
 PIECES = "filepart#"

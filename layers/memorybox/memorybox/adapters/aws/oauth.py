@@ -1,6 +1,6 @@
 """The records of the authorization server on DynamoDB, each an item of the Auth table."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -81,6 +81,9 @@ class DynamoCodeStore:
     def use(self, key: str, *, request_id: str) -> bool:
         return _is_first(self._table, keys.code(key), "used_by", request_id)
 
+    def forget(self, account_id: AccountId) -> None:
+        _forget(self._table, account_id, keys.code(""))
+
 
 class DynamoGrantStore:
     """The port GrantStore. An ended grant leaves an item behind that has nothing but its id."""
@@ -105,9 +108,7 @@ class DynamoGrantStore:
         self._table.apply(put({"pk": keys.grant(grant_id), "expires_at": forgotten}))
 
     def of_account(self, account_id: AccountId) -> Sequence[Grant]:
-        found = self._table.query(
-            "account_id = :account", index=keys.GRANTS_OF_ACCOUNT, account=account_id
-        )
+        found = _of_account(self._table, account_id, keys.grant(""))
         return sorted(map(_grant, found), key=lambda grant: grant.created_at)
 
     def _put(self, write: Write, grant: Grant) -> bool:
@@ -129,7 +130,8 @@ class DynamoVisitStore:
         item = {
             "pk": keys.visit(visit.key),
             "id": visit.key,
-            "of_account": visit.account_id,
+            "account_id": visit.account_id,
+            "link": visit.link,
             "ends": stamp(visit.expires_at),
             "expires_at": seconds(visit.expires_at),
         }
@@ -139,10 +141,25 @@ class DynamoVisitStore:
         item = self._table.get({"pk": keys.visit(key)})
         if item is None:
             return None
-        return Visit(item["id"], AccountId(item["of_account"]), moment(item["ends"]))
+        account_id = AccountId(item["account_id"])
+        return Visit(item["id"], account_id, moment(item["ends"]), item["link"])
 
     def end(self, key: str) -> None:
         self._table.apply(delete({"pk": keys.visit(key)}))
+
+    def forget(self, account_id: AccountId) -> None:
+        _forget(self._table, account_id, keys.visit(""))
+
+
+def _of_account(table: Table, account_id: AccountId, kind: str) -> Iterator[Item]:
+    """The items of an account whose keys begin with `kind`."""
+    found = table.query("account_id = :account", index=keys.OF_ACCOUNT, account=account_id)
+    return (item for item in found if item["pk"].startswith(kind))
+
+
+def _forget(table: Table, account_id: AccountId, kind: str) -> None:
+    for item in _of_account(table, account_id, kind):
+        table.apply(delete({"pk": item["pk"]}))
 
 
 def _is_first(table: Table, pk: str, mark: str, request_id: str) -> bool:
@@ -234,11 +251,12 @@ def _code_item(code: AuthorizationCode) -> Item:
         "pk": keys.code(code.key),
         "id": code.key,
         "grant_id": code.grant_id,
-        "of_account": code.account_id,
+        "account_id": code.account_id,
         "asked": _request_map(code.request),
         "ends": stamp(code.expires_at),
         "forget_at": stamp(code.forget_at),
         "expires_at": seconds(code.forget_at),
+        "link": code.link,
     }
     return item | ({"used_by": code.used_by} if code.used_by is not None else {})
 
@@ -247,11 +265,12 @@ def _code(item: Item) -> AuthorizationCode:
     return AuthorizationCode(
         key=item["id"],
         grant_id=item["grant_id"],
-        account_id=AccountId(item["of_account"]),  # not account_id: the index is for grants
+        account_id=AccountId(item["account_id"]),
         request=_request(item["asked"]),
         expires_at=moment(item["ends"]),
         forget_at=moment(item["forget_at"]),
         used_by=item.get("used_by"),
+        link=item["link"],
     )
 
 
@@ -272,6 +291,7 @@ def _grant_item(grant: Grant) -> Item:
         "version": grant.version,
         "written_by": grant.written_by,
         "workspaces": list(grant.workspaces),
+        "link": grant.link,
     }
 
 
@@ -289,4 +309,5 @@ def _grant(item: Item) -> Grant:
         version=item["version"],
         written_by=item["written_by"],
         workspaces=tuple(item.get("workspaces", ())),
+        link=item.get("link", 0),
     )
