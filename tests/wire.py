@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from botocore.exceptions import ConnectionClosedError
+from botocore.exceptions import ConnectionClosedError, EndpointConnectionError
 from botocore.httpsession import URLLib3Session
 
 
@@ -22,9 +22,9 @@ def requests_of(client: Any) -> Iterator[Counter[str]]:
 
 
 @contextmanager
-def lost_answer(client: Any, operation: str) -> Iterator[None]:
-    """Let the next request of `operation` reach the service, but its answer get lost."""
-    losses = 1
+def lost_answer(client: Any, operation: str, times: int = 1) -> Iterator[None]:
+    """Let the next requests of `operation` reach the service, but their answers get lost."""
+    losses = times
 
     def lose(request: Any, **_: object) -> None:
         nonlocal losses
@@ -35,7 +35,18 @@ def lost_answer(client: Any, operation: str) -> Iterator[None]:
 
     with _registered(client, f"before-send.{_event_name(client)}.{operation}", lose):
         yield
-    assert not losses, f"{operation} was not called"
+    assert not losses, f"{operation} was not called often enough"
+
+
+@contextmanager
+def unreachable(client: Any) -> Iterator[None]:
+    """Let no request of the client reach the service."""
+
+    def refuse(request: Any, **_: object) -> None:
+        raise EndpointConnectionError(endpoint_url=request.url)
+
+    with _registered(client, "before-send", refuse):
+        yield
 
 
 @contextmanager
