@@ -39,11 +39,12 @@ def lost_answer(client: Any, operation: str, times: int = 1) -> Iterator[None]:
 
 
 @contextmanager
-def unreachable(client: Any) -> Iterator[None]:
-    """Let no request of the client reach the service."""
+def unreachable(client: Any, *operations: str) -> Iterator[None]:
+    """Let no request of the client reach the service, or none of these operations."""
 
-    def refuse(request: Any, **_: object) -> None:
-        raise EndpointConnectionError(endpoint_url=request.url)
+    def refuse(request: Any, event_name: str, **_: object) -> None:
+        if not operations or event_name.rpartition(".")[2] in operations:
+            raise EndpointConnectionError(endpoint_url=request.url)
 
     with _registered(client, "before-send", refuse):
         yield

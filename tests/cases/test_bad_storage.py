@@ -25,6 +25,22 @@ def test_a_writer_that_never_heard_of_its_turn_holds_up_no_other(deployment: Dep
     assert read.texts[1] == "peas\n"
 
 
+def test_a_search_answers_with_what_it_has_when_nothing_more_can_be_indexed(
+    deployment: Deployment,
+) -> None:
+    user = deployment.add_user()
+    user.put("/garden/a.md", "peas\n")
+    deployment.index(deployment.wake(user))
+    user.put("/garden/b.md", "beans\n")
+
+    with unreachable(deployment.process.aws.dynamodb, "UpdateItem"):
+        result = deployment.call(user, "search", workspace="garden", query="peas")
+
+    lines = result.texts[0].split("\n")
+    assert lines[0].startswith("1. garden/a.md  score ")
+    assert lines[1:] == ["", "1 file is not indexed yet. Search again to go on."]
+
+
 def test_a_notification_that_cannot_be_queued_is_to_be_sent_again(deployment: Deployment) -> None:
     user, webhook = deployment.add_user(), deployment.restart_webhook()
     rev = user.put("/garden/a.md", "peas\n").rev
