@@ -3,10 +3,13 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from typing import Any
 
-from botocore.exceptions import ConnectionClosedError
+from botocore.awsrequest import AWSResponse
+from botocore.exceptions import ConnectionClosedError, EndpointConnectionError
 from botocore.httpsession import URLLib3Session
+from urllib3 import HTTPResponse
 
 
 @contextmanager
@@ -22,9 +25,9 @@ def requests_of(client: Any) -> Iterator[Counter[str]]:
 
 
 @contextmanager
-def lost_answer(client: Any, operation: str) -> Iterator[None]:
-    """Let the next request of `operation` reach the service, but its answer get lost."""
-    losses = 1
+def lost_answer(client: Any, operation: str, times: int = 1) -> Iterator[None]:
+    """Let the next requests of `operation` reach the service, but their answers get lost."""
+    losses = times
 
     def lose(request: Any, **_: object) -> None:
         nonlocal losses
@@ -35,7 +38,40 @@ def lost_answer(client: Any, operation: str) -> Iterator[None]:
 
     with _registered(client, f"before-send.{_event_name(client)}.{operation}", lose):
         yield
-    assert not losses, f"{operation} was not called"
+    assert not losses, f"{operation} was not called often enough"
+
+
+@contextmanager
+def cut_answer(client: Any, operation: str, *, times: int = 1, body: bool) -> Iterator[None]:
+    """Let the next answers to `operation` end within their body, or already within the headers."""
+    left = times
+
+    def cut(request: Any, **_: object) -> AWSResponse | None:
+        nonlocal left
+        if not left:
+            return None
+        left -= 1
+        whole = URLLib3Session().send(request)
+        came = whole.raw.read()[:100] if body else b""
+        headers: Any = whole.headers if body else {}
+        raw = HTTPResponse(BytesIO(came), preload_content=False)
+        return AWSResponse(whole.url, whole.status_code, headers, raw)
+
+    with _registered(client, f"before-send.{_event_name(client)}.{operation}", cut):
+        yield
+    assert not left, f"{operation} was not called often enough"
+
+
+@contextmanager
+def unreachable(client: Any, *operations: str) -> Iterator[None]:
+    """Let no request of the client reach the service, or none of these operations."""
+
+    def refuse(request: Any, event_name: str, **_: object) -> None:
+        if not operations or event_name.rpartition(".")[2] in operations:
+            raise EndpointConnectionError(endpoint_url=request.url)
+
+    with _registered(client, "before-send", refuse):
+        yield
 
 
 @contextmanager

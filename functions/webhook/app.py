@@ -1,6 +1,6 @@
 """Takes Dropbox's word that an account changed, records what changed, and queues it.
 
-Dropbox wants an answer within 10 seconds and sends a notification again that gets none.
+Dropbox wants an answer within 10 seconds, and sends a notification again that is not taken.
 """
 
 import base64
@@ -13,12 +13,15 @@ from memorybox.accounts.model import AccountId
 from memorybox.adapters.dropbox.webhook import account_ids, challenge, is_signed
 from memorybox.bootstrap import tracing
 from memorybox.bootstrap.process import Process
-from memorybox.deadline import Deadline
+from memorybox.deadline import Deadline, lasting
 from memorybox.errors import SignInEnded, Unavailable
 
 MOST_BYTES = 262_144
-SECONDS = 5.0
-"""For the listings of all accounts of one notification."""
+SECONDS = 7.0
+"""For the whole of a notification: Lambda ends the function after 9."""
+
+LAST = 2.0
+"""Of these, what is left for the queue when the listings of all accounts end."""
 
 tracing.mark_lines()
 logger = Logger(service="webhook")
@@ -31,26 +34,35 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     if event["requestContext"]["http"]["method"] == "GET":
         echo = challenge((event.get("queryStringParameters") or {}).get("challenge"))
         return _answer(400, "No challenge") if echo is None else _answer(200, echo)
+    deadline = Deadline.after(SECONDS, process.clock)
+    try:
+        with lasting(deadline):
+            return _notified(event, deadline.earlier(LAST))
+    except Unavailable as error:
+        logger.warning("Changes were not noted", error=type(error).__name__)
+        return _answer(503, "Try again")
+
+
+def _notified(event: dict[str, Any], list_until: Deadline) -> dict[str, Any]:
     body = _body(event)
     if len(body) > MOST_BYTES:
         return _answer(413, "Too large")
     signature = event["headers"].get("x-dropbox-signature")
     if not is_signed(body, signature, process.secrets.webhook_secrets):
         return _answer(403, "Wrong signature")
-    deadline = Deadline.after(SECONDS, process.clock)
     accounts = account_ids(body)
     for account in accounts:
-        _queue_changes(account, deadline)
+        _queue_changes(account, list_until)
     logger.info("Changes noted", accounts=len(accounts))
     return _answer(200, "")
 
 
-def _queue_changes(account: AccountId, deadline: Deadline) -> None:
+def _queue_changes(account: AccountId, list_until: Deadline) -> None:
     queue = process.queue(account)
     try:
         process.connections.check(account)
-        with process.call(account, deadline.remaining()) as call:
-            reading = call.recorder.record(deadline)
+        with process.call(account, list_until.remaining()) as call:
+            reading = call.recorder.record(list_until)
     except SignInEnded:
         return  # a stranger, or somebody who left
     except Unavailable:

@@ -55,12 +55,19 @@ class Deployment:
         self._sqs = boto3.client("sqs", **cloud.connection)
         self._s3 = boto3.client("s3", **cloud.connection)
         self._memory = boto3.resource("dynamodb", **cloud.connection).Table(MEMORY_TABLE)
-        self._webhook = _loaded("webhook")
+        self.restart_webhook()
         self._indexer = _loaded("indexer")
         self._numbers = count(1)
         process = self._indexer.process
         assert isinstance(process, Process)
         self.process = process
+
+    def restart_webhook(self) -> Process:
+        """Let the next notification meet a process that knows nothing yet."""
+        self._webhook = _loaded("webhook")
+        process = self._webhook.process
+        assert isinstance(process, Process)
+        return process
 
     def add_user(self) -> Account:
         """Somebody who has signed in."""

@@ -8,12 +8,13 @@ import pytest
 from local import aws
 from memorybox.accounts.model import AccountId
 from memorybox.adapters.aws.clients import Clients
+from memorybox.adapters.aws.errors import StorageSilent
 from memorybox.adapters.aws.packs import PackCache, S3PackStore
 from memorybox.search.model import Entry, PackRef
 from memorybox.search.pack import Pack, build_pack
 from memorybox.search.sections import PackDamaged
 from tests.contract.aws.world import RECIPE, indexed, seen
-from tests.wire import requests_of
+from tests.wire import cut_answer, requests_of
 
 MEGABYTE = 1_000_000
 
@@ -57,6 +58,19 @@ def test_names_of_workspaces_need_not_be_fit_for_a_url(
 
     for workspace in ("☃ & co", "..", "x" * 255, "é" * 127):
         assert opened(packs, add(packs, 1, workspace)).parts == 1
+
+
+@pytest.mark.parametrize("body", [True, False])
+def test_a_pack_that_came_in_part_is_fetched_again_and_not_taken_for_damaged(
+    clients: Clients, account: AccountId, tmp_path: Path, *, body: bool
+) -> None:
+    packs = S3PackStore(clients.s3, aws.BUCKET, account, a_cache(tmp_path))
+    ref = add(packs, 10)
+
+    with cut_answer(clients.s3, "GetObject", times=2, body=body), pytest.raises(StorageSilent):
+        packs.open([ref])
+    with cut_answer(clients.s3, "GetObject", body=body):
+        assert opened(packs, ref).take([0]) == entries(10)
 
 
 def test_a_pack_is_fetched_once_in_a_process(

@@ -12,22 +12,32 @@ from botocore.exceptions import ClientError
 
 from local import ports
 from memorybox.accounts.model import AccountId
+from memorybox.accounts.rates import DAY, Gate, LocalBuckets, Rate
+from memorybox.accounts.service import Connections
+from memorybox.adapters.aws.accounts import DynamoAccounts
+from memorybox.adapters.aws.belongings import AwsBelongings
 from memorybox.adapters.aws.clients import Clients
+from memorybox.adapters.aws.directory import DynamoDirectory
 from memorybox.adapters.aws.errors import StorageSilent
 from memorybox.adapters.aws.guard import Guard
 from memorybox.adapters.aws.oauth import DynamoGrantStore, auth_table
+from memorybox.adapters.aws.parameters import SsmSecrets
 from memorybox.adapters.aws.queue import Outbox, SqsChangeQueue
 from memorybox.adapters.aws.session import Session
 from memorybox.adapters.aws.table import Cancelled, update
 from memorybox.adapters.aws.vault import KmsVault
 from memorybox.deadline import Deadline
+from tests.fakes.accounts import FakeDropbox
 from tests.fakes.clock import FakeClock
 from tests.support import inside
 
 ALICE = AccountId("dbid:alice")
 
-Answer = tuple[int, dict[str, Any] | None]
-"""Status and content; without content it breaks off within the headers."""
+Answer = tuple[int, dict[str, Any] | bytes | None]
+"""Status and content.
+
+Bytes are those that come of a longer body; without content it breaks off within the headers.
+"""
 
 CONFLICT = (
     400,
@@ -50,7 +60,12 @@ THROTTLED = (400, {"__type": "com.amazonaws.dynamodb#ThrottlingException"})
 FAILED = (500, {"__type": "InternalServerError"})
 INVALID = (400, {"__type": "com.amazonaws.dynamodb#ValidationException"})
 DONE: Answer = (200, {})
+NOTHING_LEFT: Answer = (200, {"Items": []})
 CUT: Answer = (200, None)
+HALVED: Answer = (200, b'{"Item": {"pk": {"S": "GR')
+HALF_REFUSED: Answer = (400, b'{"__type": "com.amazonaws.dynamodb#ConditionalCh')
+NO_JSON: Answer = (200, b"<html>")
+NO_OBJECT: Answer = (200, b"null")
 
 
 @contextmanager
@@ -60,22 +75,26 @@ def answering(*answers: Answer) -> Iterator[Clients]:
 
     class Service(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["Content-Length"]))
+            self.rfile.read(int(self.headers.get("Content-Length", 0)))
             status, content = waiting.pop(0) if len(waiting) > 1 else waiting[0]
-            body = json.dumps(content).encode()
             self.send_response(status)
             if content is None:
                 self.flush_headers()
                 return
-            self.send_header("Content-Length", str(len(body)))
+            is_cut = isinstance(content, bytes)
+            body = content if isinstance(content, bytes) else json.dumps(content).encode()
+            self.send_header("Content-Length", str(len(body) + 100 * is_cut))
             self.end_headers()
             self.wfile.write(body)
+
+        def do_GET(self) -> None:
+            self.do_POST()
 
         def log_message(self, *_: object) -> None:
             """Say nothing."""
 
     with HTTPServer(("127.0.0.1", 0), Service) as server:
-        thread = Thread(target=server.serve_forever)
+        thread = Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         try:
             yield clients_of(server.server_port)
@@ -98,7 +117,7 @@ def hanging() -> Iterator[tuple[Clients, list[str]]]:
             """Say nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Service) as server:
-        thread = Thread(target=server.serve_forever)
+        thread = Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         yield clients_of(server.server_port), visits
         is_over.set()
@@ -120,6 +139,27 @@ def session_of(clients: Clients) -> Session:
     return Session(clients.dynamodb, "memory", ALICE, Deadline.after(25, FakeClock()))
 
 
+def grants_of(clients: Clients) -> DynamoGrantStore:
+    return DynamoGrantStore(auth_table(clients.dynamodb, "auth", FakeClock()), FakeClock())
+
+
+def connections_of(clients: Clients) -> Connections:
+    clock = FakeClock()
+    return Connections(
+        DynamoAccounts(clients.dynamodb, "memory", clock),
+        FakeDropbox(clock),
+        KmsVault(clients.kms, "key"),
+        clock,
+        bytes,
+        Gate(LocalBuckets(clock), "sign-ups", Rate(1, DAY), "Too many."),
+    )
+
+
+def belongings_of(clients: Clients) -> AwsBelongings:
+    directory = DynamoDirectory(clients.dynamodb, "memory", FakeClock())
+    return AwsBelongings(session_of(clients), directory, clients.s3, "packs")
+
+
 def transact(session: Session) -> None:
     writes = (update(session.key(sk), "SET one = :one", one=1) for sk in ("a", "b"))
     session.transact(*writes)
@@ -130,12 +170,17 @@ CALLS: list[Callable[[Clients], object]] = [
     lambda clients: list(session_of(clients).query("sk = :sk", sk="account")),
     lambda clients: transact(session_of(clients)),
     lambda clients: KmsVault(clients.kms, "key").open(b"x", account_id=ALICE, purpose="p"),
+    lambda clients: SsmSecrets(clients.ssm, "/memorybox", FakeClock()).get(),
     lambda clients: SqsChangeQueue(Outbox(clients.sqs, "http://queue", "r1"), ALICE).go_on(),
+    # Two that would end a sign-in.
+    lambda clients: grants_of(clients).get("grant"),
+    lambda clients: connections_of(clients).check(ALICE),
 ]
+UNHEARD = [CUT, HALVED, HALF_REFUSED, NO_JSON, NO_OBJECT]
 
 
 @pytest.mark.parametrize("call", CALLS)
-@pytest.mark.parametrize("answer", [THROTTLED, FAILED, CUT])
+@pytest.mark.parametrize("answer", [THROTTLED, FAILED, *UNHEARD])
 def test_failures_and_throttling_are_told_as_silence(
     call: Callable[[Clients], object], answer: Answer
 ) -> None:
@@ -151,16 +196,16 @@ def test_a_service_that_is_not_there_is_told_as_silence(
         call(clients_of(ports.free()))
 
 
-def test_one_failure_is_not_noticed() -> None:
-    with answering(FAILED, DONE) as clients:
+@pytest.mark.parametrize("failure", [FAILED, *UNHEARD])
+def test_one_failure_is_not_noticed(failure: Answer) -> None:
+    with answering(failure, DONE) as clients:
         assert session_of(clients).get("account") is None
 
 
-def test_who_is_signed_in_stays_so_although_an_answer_breaks_off_within_its_headers() -> None:
-    with answering(CUT) as clients, pytest.raises(StorageSilent):
-        DynamoGrantStore(auth_table(clients.dynamodb, "auth", FakeClock()), FakeClock()).get(
-            "grant"
-        )
+@pytest.mark.parametrize("answer", [CUT, HALVED])
+def test_who_deletes_all_is_not_told_so_while_nobody_knows_what_is_left(answer: Answer) -> None:
+    with answering(DONE, DONE, answer, NOTHING_LEFT) as clients, pytest.raises(StorageSilent):
+        belongings_of(clients).remove()
 
 
 def test_a_conflict_with_another_transaction_is_tried_again() -> None:

@@ -1,10 +1,13 @@
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import date
 from functools import partial
+from itertools import count
 
 import pytest
 
 from memorybox.deadline import Deadline
+from memorybox.errors import Unavailable
 from memorybox.files.errors import DropboxAsksToWait, DropboxSilent, NotDownloadable
 from memorybox.files.model import ChangePage, Cursor, FileRef, StoredFile
 from memorybox.search.errors import DeploymentOverBudget, EmbeddingSilent, QueryOverBudget
@@ -679,3 +682,35 @@ def test_damage_that_is_met_while_a_workspace_is_searched_is_made_good() -> None
     assert world.search("7 tomatoes") == expected
     assert world.index.load().packs["garden"].packs == ()
     assert world.indexed() == world.folder()
+
+
+def test_whatever_fails_behind_the_listing_a_search_answers_with_what_it_has() -> None:
+    answered = list[bool]()
+    while len(answered) < 100:
+        world = a_garden()
+        world.search(QUERY)
+        world.put("/garden/late.md", "late tomatoes")
+        world.on_step = _failing_from(len(answered))
+        try:
+            result = world.search(QUERY)
+        except Unavailable:
+            answered.append(False)
+            continue
+        answered.append(True)
+        assert len(result.hits) + result.pending == 4
+        if not result.pending:
+            break
+
+    behind = answered.index(True)
+    assert answered[behind:] == [True] * (len(answered) - behind)
+    assert answered.count(True) > 10
+
+
+def _failing_from(number: int) -> Callable[[], None]:
+    steps = count()
+
+    def step() -> None:
+        if next(steps) >= number:
+            raise Unavailable
+
+    return step

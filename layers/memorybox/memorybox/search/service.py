@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from memorybox.clock import Clock
 from memorybox.deadline import Deadline
+from memorybox.errors import Unavailable
 from memorybox.files.model import StoredFile
 from memorybox.files.names import lowered
 from memorybox.search.budget import (
@@ -60,12 +61,17 @@ class Search:
         listing of Dropbox raises: an old state never passes for the present one.
         """
         vector = self._start_embedding(query)
+
+        def answer(view: View) -> SearchResult:
+            return self._answer(view, workspace, query, vector(), limit)
+
         lost = set[str]()
         try:
             while True:
                 try:
-                    view = self.catalog.load(lost=lost) if lost else self._up_to_date(workspace)
-                    return self._answer(view, workspace, query, vector(), limit)
+                    if lost:
+                        return answer(self.catalog.load(lost=lost))
+                    return self._up_to_date(workspace, answer)
                 except PackLost as loss:
                     if not self._heal(loss):
                         lost.add(loss.key)
@@ -92,16 +98,25 @@ class Search:
         self.ledger.settle(Spending(reservation, embedded.used))
         return embedded.vectors.get(_QUERY)
 
-    def _up_to_date(self, workspace: str | None) -> View:
-        """The index with the changes of the folder in it, as far as there is time.
+    def _up_to_date(
+        self, workspace: str | None, answer: Callable[[View], SearchResult]
+    ) -> SearchResult:
+        """The answer with the changes of the folder in it, as far as there is time.
 
-        The lease is only for work: without any due, none is taken.
+        If what is beneath fails once they are listed, they count as not indexed.
         """
+        view = self.catalog.catch_up(self.deadline.earlier(LAST_START))
+        if not self.catch_up.due(view, _scope(view.state, workspace)):
+            return answer(view)
+        try:
+            return answer(self._indexed(view, workspace))
+        except Unavailable:
+            return answer(view)
+
+    def _indexed(self, view: View, workspace: str | None) -> View:
+        """The index after what is due was worked off. The lease is only for that."""
         start_until = self.deadline.earlier(LAST_START)
-        view = self.catalog.catch_up(start_until)
         scope = _scope(view.state, workspace)
-        if not self.catch_up.due(view, scope):
-            return view
         is_due = bool(self.catch_up.due(view, scope, elsewhere=False))
         with self.leases.indexer(start_until if is_due else start_until.capped(0)) as is_ours:
             if is_ours:

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import boto3
 from botocore.config import Config
-from botocore.exceptions import ConnectionClosedError
 
 from memorybox.adapters.aws.guard import Guard
 from memorybox.adapters.aws.timeouts import LONG_SECONDS, READ_TIMEOUT, Exchanges
+from memorybox.adapters.aws.whole import WholeExchanges, refuse_empty
 
 if TYPE_CHECKING:
-    from botocore.awsrequest import AWSResponse
     from botocore.client import BaseClient
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_kms import KMSClient
@@ -34,7 +33,7 @@ class Clients:
     def __init__(self, guard: Guard, **connection: Any) -> None:
         self._guard = guard
         self._connection = connection
-        self._short, self._long = Exchanges(READ_TIMEOUT), Exchanges(LONG_SECONDS)
+        self._short, self._long = WholeExchanges(READ_TIMEOUT), Exchanges(LONG_SECONDS)
         # At DEBUG it logs whole requests and answers: keys, tokens, names.
         logging.getLogger("botocore").setLevel(logging.INFO)
 
@@ -49,6 +48,8 @@ class Clients:
         client = boto3.client("s3", config=_CONFIG, **self._connection)
         self._guard.watch_s3(client)
         self._long.watch(client)
+        for listing in ("ListObjectsV2", "ListObjectVersions"):
+            client.meta.events.register(f"after-call.s3.{listing}", refuse_empty)
         return client
 
     @cached_property
@@ -65,16 +66,5 @@ class Clients:
 
     def _small(self, client: C) -> C:
         """A client of a JSON service that does not take half an answer for a whole one."""
-        client.meta.events.register("after-call", _refuse_half)
         self._short.watch(client)
         return client
-
-
-def _refuse_half(http_response: "AWSResponse", **_: object) -> None:
-    """Take an answer without a body for a lost one.
-
-    Where a connection ends within the headers, Python reads those that came, and botocore reads the
-    missing body as an answer with nothing in it: there is no such item.
-    """
-    if not http_response.content:
-        raise ConnectionClosedError(endpoint_url=http_response.url)

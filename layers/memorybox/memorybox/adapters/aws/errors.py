@@ -11,6 +11,7 @@ from botocore.exceptions import (
     HTTPClientError,
     IncompleteReadError,
 )
+from botocore.parsers import ResponseParserError
 
 from memorybox.errors import Unavailable
 
@@ -43,7 +44,7 @@ def aws_errors() -> Iterator[None]:
         if is_silence(error.response):
             raise StorageSilent from error
         raise
-    except (ConnectionError, HTTPClientError, IncompleteReadError) as error:
+    except (ConnectionError, HTTPClientError, IncompleteReadError, ResponseParserError) as error:
         raise StorageSilent from error
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from memorybox.adapters.aws import keys
+from memorybox.adapters.aws.errors import StorageSilent
 from memorybox.adapters.aws.session import Session
 from memorybox.adapters.aws.table import ConditionFailed, update
 from memorybox.adapters.aws.values import stamp
@@ -75,6 +76,9 @@ class DynamoLeases:
             )
         except ConditionFailed:
             return False
+        except StorageSilent:
+            self._give_back(sk)  # it may be ours all the same
+            raise
         self._fences[sk] = held["fence"]
         return True
 

@@ -16,7 +16,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from botocore.exceptions import ClientError
+from botocore.exceptions import ClientError, IncompleteReadError, ResponseStreamingError
 
 from memorybox.accounts.model import AccountId
 from memorybox.adapters.aws import keys
@@ -36,6 +36,9 @@ READERS = 4
 """Ranges that are read at once."""
 
 _PUTS = 3
+
+_Range = tuple[PackRef, int, memoryview]
+"""A stretch of a pack: where it begins, and what it is read into."""
 
 
 class PackCache:
@@ -229,18 +232,26 @@ class _Objects:
         side_by_side(self._get, ranges, READERS)
         return buffers
 
-    def _get(self, stretch: tuple[PackRef, int, memoryview]) -> None:
-        ref, start, buffer = stretch
-        span = f"bytes={start}-{start + len(buffer) - 1}"
+    def _get(self, stretch: _Range) -> None:
+        ref, _, buffer = stretch
         with acting_for(self.account), aws_errors():
             try:
-                answer = self.client.get_object(Bucket=self.bucket, Key=ref.key, Range=span)
-            except ClientError as error:
-                if code_of(error) in ("NoSuchKey", "InvalidRange"):
-                    raise PackDamaged("the pack is missing or cut off", ref.key) from None
-                raise
-            if not _is_filled(answer, buffer):
-                raise PackDamaged("the object ends too early", ref.key)
+                is_filled = _is_filled(self._answer(stretch), buffer)
+            except (IncompleteReadError, ResponseStreamingError):
+                # botocore itself tries again only up to the headers.
+                is_filled = _is_filled(self._answer(stretch), buffer)
+        if not is_filled:
+            raise PackDamaged("the object ends too early", ref.key)
+
+    def _answer(self, stretch: _Range) -> "GetObjectOutputTypeDef":
+        ref, start, buffer = stretch
+        span = f"bytes={start}-{start + len(buffer) - 1}"
+        try:
+            return self.client.get_object(Bucket=self.bucket, Key=ref.key, Range=span)
+        except ClientError as error:
+            if code_of(error) in ("NoSuchKey", "InvalidRange"):
+                raise PackDamaged("the pack is missing or cut off", ref.key) from None
+            raise
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,6 +279,8 @@ def _is_filled(answer: "GetObjectOutputTypeDef", buffer: memoryview) -> bool:
     while filled < len(buffer):
         count = body.readinto(buffer[filled:])
         if not count:
+            if "ContentLength" not in answer:  # the headers broke off, not the object
+                raise IncompleteReadError(actual_bytes=filled, expected_bytes=len(buffer))
             return False
         filled += count
     return True
