@@ -282,6 +282,22 @@ def test_a_file_that_the_service_refuses_does_not_keep_others_from_being_indexed
     ]
 
 
+def test_while_the_service_gives_no_vectors_a_search_asks_for_few_and_refuses_none() -> None:
+    world = World()
+    for number in range(64):
+        world.put(f"/garden/{number}.md", f"note {number}")
+    world.embedder.is_spoiled = True
+
+    with pytest.raises(EmbeddingSilent):
+        world.search()
+    requests = len(world.embedder.requests)
+    world.embedder.is_spoiled = False
+    later = world.search()
+
+    assert requests == 3  # for the query, for the notes, and for a text that is well
+    assert (len(later.hits), later.unindexed, later.pending) == (20, (), 0)
+
+
 def test_a_text_that_is_refused_among_many_is_found_in_few_requests() -> None:
     world = World()
     for number in range(64):
@@ -292,7 +308,7 @@ def test_a_text_that_is_refused_among_many_is_found_in_few_requests() -> None:
 
     assert len(result.hits) == 20
     assert [file.path for file in result.unindexed] == ["17.md"]
-    assert len(world.embedder.requests) <= 1 + 1 + 2 * 6
+    assert len(world.embedder.requests) <= 1 + 2 + 2 * 6
     assert world.indexed() == world.folder()
 
 
