@@ -422,6 +422,25 @@ def test_of_a_note_that_changed_over_the_budget_the_next_month_pays_what_changed
     assert world.indexed() == world.folder()
 
 
+@pytest.mark.parametrize("is_packed", [False, True])
+def test_a_text_that_was_refused_is_tried_again_at_once_under_another_recipe(
+    is_packed: bool,
+) -> None:
+    world = World()
+    world.put("/garden/a.md", "a bad text")
+    world.embedder.refused = {"a bad text"}
+    world.search()
+    if is_packed:
+        world.fold("garden")
+    world.embedder.refused = set()
+
+    [named] = world.search().unindexed
+    world.splitting += 1
+
+    assert named.reason == SkipReason.REFUSED
+    assert world.found("a bad text") == {"garden/a.md"}
+
+
 @pytest.mark.promise("P-209")
 def test_of_a_note_that_was_refused_its_other_parts_are_not_paid_again() -> None:
     world, other = World(), World()

@@ -228,7 +228,10 @@ def _verdict(
         return skipped, DeploymentSpent(until) if is_everybodys else OverBudget(until)
     if paid.is_refused:
         tomorrow = today + timedelta(days=1)  # the service may have learnt to take it
-        skipped = Skipped(draft.rev, draft.content_hash, SkipReason.REFUSED, tomorrow, kept)
+        refused = SkipReason.REFUSED
+        skipped = Skipped(
+            draft.rev, draft.content_hash, refused, tomorrow, kept, recipe=draft.recipe
+        )
         return skipped, TextNotTaken()
     outcome = ServiceSilent() if paid.embedded.halt is Halt.SILENT else NoTime()
     has_more = any(part.identity in paid.embedded.vectors for part in draft.parts)
