@@ -165,7 +165,7 @@ def test_a_text_that_the_service_refuses_is_named_and_not_sent_again() -> None:
     assert [file.reason for file in first.unindexed] == [SkipReason.REFUSED]
     assert second == first
     assert world.embedder.inputs[0] == world.embedder.inputs[2] == T45
-    assert world.embedder.inputs[3:] == ["anything", "anything"]
+    assert world.embedder.inputs[4:] == ["anything", "anything"]
 
 
 @pytest.mark.promise("L-6", "P-064")

@@ -308,7 +308,7 @@ def test_a_text_that_is_refused_among_many_is_found_in_few_requests() -> None:
 
     assert len(result.hits) == 20
     assert [file.path for file in result.unindexed] == ["17.md"]
-    assert len(world.embedder.requests) <= 1 + 2 + 2 * 6
+    assert len(world.embedder.requests) <= 1 + 2 + 3 * 6
     assert world.indexed() == world.folder()
 
 

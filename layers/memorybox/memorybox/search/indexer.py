@@ -136,9 +136,8 @@ class Indexer:
         order. A file that is refused at first is tried once more, by itself.
         """
         keep = keep or self._store
-        pay = self._pay_first if is_first else self._pay
         bundles, twins = bundled(works, vectors, self.embedder.most_bytes)
-        paying = [self.parallel.start(partial(pay, bundle.texts)) for bundle in bundles]
+        paying = [self.parallel.start(partial(self._pay, bundle.texts)) for bundle in bundles]
         keeping: list[Callable[[], IndexOutcome]] = []
         again: list[tuple[Sequence[Work], bool]] = [([work], is_first) for work in twins]
         for bundle, wait in zip(bundles, paying, strict=True):
@@ -162,20 +161,20 @@ class Indexer:
                 outcomes += self.index_all(some, vectors, keep, is_first=are_first)
         return outcomes
 
-    def _pay_first(self, texts: dict[bytes, str]) -> _Paid:
+    def _pay(self, texts: dict[bytes, str]) -> _Paid:
         """Pay for texts. A service that takes no other text either is silent: it refuses none."""
-        paid = self._pay(texts)
+        paid = self._ask(texts)
         if not paid.is_refused or paid.embedded.vectors:
             return paid
-        plain = f"{PLAIN} for {self.owner}"  # that nobody has kept a vector of
-        other = self._pay({b"": plain})
+        plain = f"{PLAIN} for {self.owner}"  # of which nobody has kept a vector from before
+        other = self._ask({b"": plain})
         if other.spending:
             self.ledger.settle(other.spending)
         if other.embedded.vectors:
             return paid
         return replace(paid, embedded=replace(paid.embedded, halt=Halt.SILENT))
 
-    def _pay(self, texts: dict[bytes, str]) -> _Paid:
+    def _ask(self, texts: dict[bytes, str]) -> _Paid:
         """Embed the texts if all of them fit in the budget, else none."""
         if not texts:
             return _Paid(Embedded({}, used=0))
