@@ -4,7 +4,7 @@ import argparse
 import json
 import math
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from http import HTTPStatus
@@ -16,6 +16,9 @@ from local.embeddings import FAULTS, Fault, Invalid, Wanted, answer, error, pars
 from local.loopback import Connection, Server
 
 _STEERING: Final = "/_emulator/"
+
+Spoil = Callable[[dict[str, Any]], object]
+"""Makes another body, of any JSON, of that of an answer, which it may change."""
 
 
 @dataclass(slots=True)
@@ -38,6 +41,7 @@ class EmbeddingsServer:
         self._times = math.inf
         self._latency = 0.0
         self._refused: frozenset[str] = frozenset()
+        self._spoil: Spoil | None = None
         self._healed = threading.Event()
         self._http = Server(port, type("_BoundConnection", (_Connection,), {"embeddings": self}))
 
@@ -71,10 +75,15 @@ class EmbeddingsServer:
         """Answer requests that hold one of `texts` with 400, as a provider's filter would."""
         self._refused = frozenset(texts)
 
+    def spoil(self, change: Spoil) -> None:
+        """Answer with what `change` makes of each answer."""
+        self._spoil = change
+
     def heal(self) -> None:
         """Answer as usual again, and let go what hangs."""
         with self._lock:
             self._fault, self._latency, self._refused = None, 0.0, frozenset()
+            self._spoil = None
             self._healed.set()
             self._healed = threading.Event()
 
@@ -120,6 +129,9 @@ class EmbeddingsServer:
             self._received.inputs.extend(wanted.texts)
             self._received.tokens += tokens
         return unit(vectors), tokens
+
+    def spoiled(self, answer: dict[str, Any]) -> object:
+        return self._spoil(answer) if self._spoil else answer
 
 
 class _Connection(Connection):
@@ -178,7 +190,7 @@ class _Connection(Connection):
         if fault == "lost_answer":
             self.close_connection = True
             return
-        self._say(answer(wanted, vectors, tokens, fault))
+        self._say(self.embeddings.spoiled(answer(wanted, vectors, tokens, fault)))
 
     def _refuse(
         self, status: HTTPStatus, message: str, headers: Mapping[str, str] = MappingProxyType({})

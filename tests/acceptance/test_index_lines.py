@@ -1,6 +1,7 @@
 """The last line of what write, append and patch answer."""
 
 from functools import partial
+from typing import Any
 
 import pytest
 
@@ -120,19 +121,55 @@ def test_a_file_that_another_run_is_indexing_is_left_to_it(inside: InsideBox) ->
     )
 
 
-@pytest.mark.promise("L-8", "P-065", "T-13")
+@pytest.mark.promise("L-6", "P-065")
 @pytest.mark.parametrize("fault", ["nan", "zero_vector", "wrong_count", "wrong_dimensions"])
-def test_vectors_that_cannot_be_used_are_not_stored(box: Box, fault: str) -> None:
+def test_while_no_vector_can_be_used_the_file_is_left_to_the_next_search(
+    box: Box, fault: str
+) -> None:
     box.embeddings.fail(fault)  # type: ignore[arg-type]  # one of those that are listed above
 
     line = index_line(box, T45)
     box.embeddings.heal()
 
-    assert line == "Not indexed for search: the embedding service could not take this text."
-    assert box.says("search", workspace="garden", query="tomatoes") == (
-        'No indexed file in workspace "garden".\n\n'
-        "Not indexed: garden/a.md (the embedding service could not take it)"
+    assert line == (
+        "Not indexed for search yet: the embedding service did not answer. "
+        "The next search indexes it."
     )
+    assert box.says("search", workspace="garden", query="tomatoes").startswith(
+        "1. garden/a.md  score "
+    )
+
+
+@pytest.mark.promise("L-8", "P-065", "T-13")
+def test_a_text_whose_vector_alone_cannot_be_used_is_named(inside: InsideBox) -> None:
+    bad = "a text of no direction\n"
+
+    def without(answer: dict[str, Any]) -> object:
+        latest = inside.embeddings.received.inputs[-len(answer["data"]) :]
+        for item in answer["data"]:
+            if latest[item["index"]] == bad:
+                item["embedding"] = "AAAA"
+        return answer
+
+    inside.embeddings.spoil(without)
+    inside.dropbox.put("/garden/peas.md", "peas\n")
+
+    line = index_line(inside, bad)
+    answers = {inside.says("search", workspace="garden", query="peas") for _ in range(3)}
+
+    assert line == "Not indexed for search: the embedding service could not take this text."
+    [answer] = answers
+    assert answer.startswith("1. garden/peas.md  score ")
+    assert answer.endswith("Not indexed: garden/a.md (the embedding service could not take it)")
+    assert inside.embeddings.received.inputs.count(bad) == 2
+
+
+@pytest.mark.promise("L-1")
+@pytest.mark.parametrize("fault", ["nan", "zero_vector", "wrong_count", "wrong_dimensions"])
+def test_one_answer_that_cannot_be_used_is_asked_for_again(box: Box, fault: str) -> None:
+    box.embeddings.fail(fault, times=1)  # type: ignore[arg-type]  # one of those listed above
+
+    assert index_line(box, T45) == "Indexed for search."
 
 
 @pytest.mark.promise("L-8")

@@ -568,6 +568,21 @@ def test_a_shrunk_note_leaves_no_old_part(box: Box) -> None:
     assert found(answer) == ["garden/b.md"]
 
 
+@pytest.mark.promise("P-070", "P-209")
+@pytest.mark.parametrize("tokens", [-1_000_000, "7", 7.5, None])
+def test_a_usage_that_cannot_be_right_neither_breaks_a_search_nor_lowers_what_is_spent(
+    inside: InsideBox, tokens: object
+) -> None:
+    inside.embeddings.spoil(lambda answer: answer | {"usage": {"total_tokens": tokens}})
+    inside.dropbox.put("/garden/peas.md", "peas\n")
+
+    answer = inside.says("search", workspace="garden", query="peas")
+    inside.embeddings.heal()
+
+    assert found(answer) == ["garden/peas.md"]
+    assert inside.spent() == len("peas\n") + len("peas")
+
+
 @pytest.mark.promise("P-072", "T-40")
 @pytest.mark.parametrize("left", [0, 26])
 def test_a_query_that_does_not_fit_in_what_is_left_is_refused_uncounted(

@@ -26,7 +26,6 @@ from memorybox.files.errors import (
     DropboxSilent,
     FileChanged,
     FileExists,
-    FolderInTheWay,
     NameNotTaken,
     NotAllowedToWrite,
     NotDownloadable,
@@ -226,25 +225,39 @@ def test_another_apps_version_in_the_place_of_ours_is_a_change(box: Box) -> None
     assert box.versions() == 2
 
 
-@pytest.mark.parametrize(
-    ("meanwhile", "error"),
-    [("file", FileExists), ("folder", FolderInTheWay)],
-)
-def test_what_another_app_made_in_the_place_of_ours_is_named(
-    box: Box, meanwhile: str, error: type[Exception]
-) -> None:
+def test_what_another_app_made_in_the_place_of_ours_is_named(box: Box) -> None:
     box.suffers(Fault(UPLOAD, Effect.LOST_REQUEST), Fault(REVISIONS, Effect.DELAY, seconds=0.3))
 
     with ThreadPoolExecutor(1) as pool:
         creating = pool.submit(box.store.create, REF, b"ours")
         while not box.calls(UPLOAD):
             pass
-        if meanwhile == "file":
-            box.put(b"theirs")
-        else:
-            box.account.make_folder(AT)
-        with pytest.raises(error):
+        box.put(b"theirs")
+        with pytest.raises(FileExists):
             creating.result()
+
+
+@pytest.mark.promise("P-018", "T-37")
+@pytest.mark.parametrize("is_new", [True, False])
+def test_nobody_can_say_what_became_of_it_if_a_folder_took_its_place(
+    box: Box, is_new: bool
+) -> None:
+    base = None if is_new else box.put(b"old")
+    box.suffers(Fault(UPLOAD, Effect.LOST_RESPONSE), Fault(REVISIONS, Effect.DELAY, seconds=0.3))
+
+    with ThreadPoolExecutor(1) as pool:
+        if base is None:
+            writing = pool.submit(box.store.create, REF, b"ours")
+        else:
+            writing = pool.submit(box.store.replace, REF, b"ours", base=base)
+        while b"ours" not in box.account.files().values():
+            pass
+        box.account.move(AT, "/garden/moved.md")
+        box.account.make_folder(AT)
+        with pytest.raises(OutcomeUnknown):
+            writing.result()
+
+    assert box.account.files() == {"/garden/moved.md": b"ours"}
 
 
 def test_a_file_deleted_after_a_lost_request_stays_deleted(box: Box) -> None:

@@ -586,11 +586,19 @@ def test_a_creation_that_is_gone_is_neither_found_nor_denied(folder: Folder) -> 
     assert folder.store.committed(ref, content_hash(b"other"), base=None) is None
 
 
-def test_nothing_was_committed_where_nothing_is_or_a_folder(folder: Folder) -> None:
-    folder.outside.make_folder(folder.at("beds.md"))
+def test_nothing_was_committed_where_nothing_is(folder: Folder) -> None:
+    assert folder.store.committed(folder.ref("plan.md"), content_hash(b"x"), base=None) is None
 
-    for path in ("plan.md", "beds.md"):
-        assert folder.store.committed(folder.ref(path), content_hash(b"x"), base=None) is None
+
+def test_what_was_committed_where_a_folder_is_now_cannot_be_told(folder: Folder) -> None:
+    base = folder.put("plan.md", b"base")
+    folder.put("plan.md", b"ours")
+    folder.outside.move(folder.at("plan.md"), folder.at("moved.md"))
+    folder.outside.make_folder(folder.at("plan.md"))
+
+    for rev in (None, base.rev):
+        with pytest.raises(OutcomeUnknown):
+            folder.store.committed(folder.ref("plan.md"), content_hash(b"ours"), base=rev)
 
 
 # Listing.

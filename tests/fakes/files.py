@@ -116,6 +116,8 @@ class InMemoryFileStore:
 
     def committed(self, ref: FileRef, content_hash: str, *, base: Rev | None) -> FileEntry | None:
         with self._effect():
+            if isinstance(self._entries.get(fold(ref.location)), FolderEntry):
+                raise OutcomeUnknown(ref)
             versions = self._versions.get(fold(ref.location), [])
             if base is None:
                 made = [v.entry for v in versions if v.makes_file]

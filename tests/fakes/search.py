@@ -306,7 +306,7 @@ def _opened(data: bytes, key: str) -> Pack:
 class HashedEmbedder(_Stepping):
     """An Embedder for which texts are alike as far as they share words. A word is a token.
 
-    It can be told to be silent, to refuse texts, and to be slow.
+    It can be told to be silent, to refuse texts, to give no vectors, and to be slow.
     """
 
     def __init__(
@@ -315,6 +315,7 @@ class HashedEmbedder(_Stepping):
         super().__init__(step)
         self.is_silent = False
         self.refused: set[str] = set()
+        self.is_spoiled = False
         self.seconds = 0.0
         self.requests: list[list[str]] = []
         self.started: list[float] = []
@@ -346,7 +347,7 @@ class HashedEmbedder(_Stepping):
             if self.is_silent or deadline.has_passed:
                 raise EmbedderSilent
             self.requests.append(list(texts))
-            if not self.refused.isdisjoint(texts):
+            if self.is_spoiled or not self.refused.isdisjoint(texts):
                 raise TextRefused(tokens=0)
             tokens = sum(max(1, len(text.split())) for text in texts)
             self.tokens += tokens

@@ -10,7 +10,7 @@ from local import aws
 from memorybox.accounts.model import AccountId
 from memorybox.adapters.aws.clients import Clients
 from memorybox.adapters.aws.guard import acting_for
-from memorybox.search.model import NO_REV, Skipped, SkipReason, TailEntry
+from memorybox.search.model import NO_REV, Recipe, Skipped, SkipReason, TailEntry
 from memorybox.search.store import Gone
 from tests.contract.aws.world import CURSOR, NOTHING_YET, Request, RequestOf, indexed, seen
 from tests.wire import after_answer
@@ -71,13 +71,14 @@ def test_parts_come_back_as_they_were_stored_however_many(
 
 @pytest.mark.parametrize("until", [None, date(2026, 12, 1)])
 @pytest.mark.parametrize("parts", [0, 1, LARGE])
+@pytest.mark.parametrize("recipe", [None, Recipe("another model", 7, 1, 1)])
 def test_a_skipped_file_comes_back_with_its_reason_and_the_parts_that_are_kept(
-    request_of: RequestOf, until: date | None, parts: int
+    request_of: RequestOf, until: date | None, parts: int, recipe: Recipe | None
 ) -> None:
     request = request_of()
     record_all(request, PATH)
     kept = replace(indexed(parts, rev=NO_REV), content_hash="") if parts else None
-    skipped = Skipped("rev 1", "content hash", SkipReason.OVER_BUDGET, until, kept)
+    skipped = Skipped("rev 1", "content hash", SkipReason.REFUSED, until, kept, recipe)
 
     request.index.store(request.claim(PATH), skipped)
 

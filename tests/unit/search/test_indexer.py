@@ -164,7 +164,30 @@ def test_a_text_that_the_service_refuses_is_named_and_not_sent_again() -> None:
     assert outcome == TextNotTaken()
     assert [file.reason for file in first.unindexed] == [SkipReason.REFUSED]
     assert second == first
-    assert world.embedder.inputs == [T45, "anything", "anything"]
+    assert world.embedder.inputs[0] == world.embedder.inputs[2] == T45
+    assert world.embedder.inputs[4:] == ["anything", "anything"]
+
+
+@pytest.mark.promise("L-6", "P-064")
+def test_a_service_that_gives_no_vectors_leaves_the_file_to_the_next_search() -> None:
+    world = World()
+    world.embedder.is_spoiled = True
+
+    outcome = world.write("/garden/tomatoes.md", T45)
+    world.embedder.is_spoiled = False
+
+    assert outcome == ServiceSilent()
+    assert world.embedder.inputs.count(T45) == 1
+    assert world.found("tomatoes") == {"garden/tomatoes.md"}
+
+
+@pytest.mark.promise("L-1")
+def test_one_answer_without_vectors_is_not_the_fault_of_the_text() -> None:
+    world = World()
+    world.embedder.is_spoiled = True
+    world.on_step = lambda: setattr(world.embedder, "is_spoiled", not world.embedder.requests)
+
+    assert world.write("/garden/tomatoes.md", T45) == IndexedNow(parts=1)
 
 
 def test_a_text_that_was_refused_is_tried_again_on_the_next_day() -> None:

@@ -3,6 +3,7 @@ import zlib
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,12 @@ parts = st.builds(
 )
 
 
+def refused_here(skipped: Skipped) -> Skipped:
+    """A text is refused under the recipe of the pack that says so."""
+    is_refused = skipped.reason is SkipReason.REFUSED
+    return replace(skipped, recipe=RECIPE if is_refused else None)
+
+
 @st.composite
 def entries(draw: st.DrawFn) -> list[Entry]:
     paths = draw(st.lists(st.text(min_size=1), unique_by=str.lower, max_size=6))
@@ -88,7 +95,7 @@ def entries(draw: st.DrawFn) -> list[Entry]:
                         st.just(RECIPE),
                         st.lists(parts, min_size=1, max_size=4).map(tuple),
                     ),
-                )
+                ).map(refused_here)
                 | st.none()
             ),
         )
@@ -181,6 +188,18 @@ def test_a_file_of_another_model_is_due_without_parts() -> None:
     pack = pack_of(indexed("/garden/a.md", part("/garden/a.md", "a"), recipe=other))
 
     assert pack.take([0]) == [Entry(seen("/garden/a.md"), None)]
+
+
+def test_a_text_that_another_model_refused_is_due() -> None:
+    file, tomorrow = seen("/garden/a.md"), date(2026, 12, 1)
+    refused = partial(Skipped, file.rev, file.content_hash, SkipReason.REFUSED, tomorrow)
+    other = Recipe("another", DIMS, splitting=1, terms=1)
+
+    [taken] = pack_of(Entry(file, refused(recipe=other))).take([0])
+    [here] = pack_of(Entry(file, refused(recipe=RECIPE))).take([0])
+
+    assert taken == Entry(file, None)
+    assert here == Entry(file, refused(recipe=RECIPE))
 
 
 def test_a_file_that_changed_since_it_was_settled_is_not_packed() -> None:

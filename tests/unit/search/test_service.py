@@ -285,6 +285,22 @@ def test_a_file_that_the_service_refuses_does_not_keep_others_from_being_indexed
     ]
 
 
+def test_while_the_service_gives_no_vectors_a_search_asks_for_few_and_refuses_none() -> None:
+    world = World()
+    for number in range(64):
+        world.put(f"/garden/{number}.md", f"note {number}")
+    world.embedder.is_spoiled = True
+
+    with pytest.raises(EmbeddingSilent):
+        world.search()
+    requests = len(world.embedder.requests)
+    world.embedder.is_spoiled = False
+    later = world.search()
+
+    assert requests == 3  # for the query, for the notes, and for a text that is well
+    assert (len(later.hits), later.unindexed, later.pending) == (20, (), 0)
+
+
 def test_a_text_that_is_refused_among_many_is_found_in_few_requests() -> None:
     world = World()
     for number in range(64):
@@ -295,7 +311,7 @@ def test_a_text_that_is_refused_among_many_is_found_in_few_requests() -> None:
 
     assert len(result.hits) == 20
     assert [file.path for file in result.unindexed] == ["17.md"]
-    assert len(world.embedder.requests) <= 1 + 1 + 2 * 6
+    assert len(world.embedder.requests) <= 1 + 2 + 3 * 6
     assert world.indexed() == world.folder()
 
 
@@ -407,6 +423,25 @@ def test_of_a_note_that_changed_over_the_budget_the_next_month_pays_what_changed
     [_, changed] = world.embedder.inputs[sent:]
     assert "it rained" in changed
     assert world.indexed() == world.folder()
+
+
+@pytest.mark.parametrize("is_packed", [False, True])
+def test_a_text_that_was_refused_is_tried_again_at_once_under_another_recipe(
+    is_packed: bool,
+) -> None:
+    world = World()
+    world.put("/garden/a.md", "a bad text")
+    world.embedder.refused = {"a bad text"}
+    world.search()
+    if is_packed:
+        world.fold("garden")
+    world.embedder.refused = set()
+
+    [named] = world.search().unindexed
+    world.splitting += 1
+
+    assert named.reason == SkipReason.REFUSED
+    assert world.found("a bad text") == {"garden/a.md"}
 
 
 @pytest.mark.promise("P-209")

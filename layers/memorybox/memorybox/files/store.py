@@ -55,7 +55,7 @@ class FileStore(Protocol):
 
         None if there is no such version. Tells whether an upload with a lost answer took effect.
         Raises OutcomeUnknown if a file was made with this content and is gone from here: it may
-        have been that upload's.
+        have been that upload's. So if a folder is here, of whose past Dropbox does not tell.
         """
 
     def changes(self, cursor: Cursor | None, location: str = "") -> ChangePage:

@@ -39,8 +39,9 @@ class Spending:
 
     @property
     def unused(self) -> int:
-        """Tokens to give back, never more than were reserved."""
-        return max(0, self.reservation.tokens - self.used)
+        """Tokens to give back: none if as many cannot have been used."""
+        reserved = self.reservation.tokens
+        return reserved - self.used if 0 <= self.used <= reserved else 0
 
 
 class BudgetSpent(Exception):

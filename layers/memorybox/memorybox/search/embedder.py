@@ -1,7 +1,8 @@
 """The port to the embedding model."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Protocol
 
 from memorybox.deadline import Deadline
@@ -12,12 +13,13 @@ MOST_BYTES = 300_000  # the API takes 300,000 tokens in all; a token is at least
 
 @dataclass(frozen=True, slots=True)
 class Embeddings:
-    """One vector for each text, in order, and the tokens that the service counted."""
+    """One vector for each text, in order, and what they cost."""
 
     vectors: tuple[bytes, ...]
     """`dims` signed bytes each: a direction, whose length says nothing."""
 
     tokens: int
+    """As the service counted; one for each byte if it does not say, or cannot be right."""
 
 
 class EmbedderSilent(Exception):
@@ -25,11 +27,13 @@ class EmbedderSilent(Exception):
 
 
 class TextRefused(Exception):
-    """The service does not take one of the texts, or its answer cannot be used."""
+    """The service does not take one of the texts, or did not give each of them a vector."""
 
-    def __init__(self, tokens: int | None) -> None:
+    def __init__(self, tokens: int, vectors: Mapping[str, bytes] = MappingProxyType({})) -> None:
         self.tokens = tokens
-        """What the service counted all the same; None if it did not say."""
+        """What it cost all the same, told as in Embeddings."""
+        self.vectors = vectors
+        """By text, those that came."""
         super().__init__()
 
 

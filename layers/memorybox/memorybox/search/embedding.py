@@ -52,8 +52,10 @@ def embed(embedder: Embedder, texts: Mapping[bytes, str], deadline: Deadline) ->
         except EmbedderSilent:
             return Embedded(vectors, used + most, Halt.SILENT)
         except TextRefused as refused:
-            cost = most if refused.tokens is None else refused.tokens
-            return Embedded(vectors, used + cost, Halt.REFUSED)
+            vectors |= {
+                key: refused.vectors[text] for key, text in batch.items() if text in refused.vectors
+            }
+            return Embedded(vectors, used + refused.tokens, Halt.REFUSED)
         vectors |= zip(batch, answer.vectors, strict=True)
         used += answer.tokens
     return Embedded(vectors, used)

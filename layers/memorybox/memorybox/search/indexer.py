@@ -1,7 +1,7 @@
 """Makes files findable: pays for their vectors and stores them, a file at once or many together."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import partial
 
@@ -45,6 +45,9 @@ from memorybox.search.store import IndexLost, IndexStore
 Keep = Callable[[Work, Settled | None, IndexOutcome, Spending | None], IndexOutcome]
 """Keeps the result of a file, if there is one, and settles what was spent. The outcome after it."""
 
+PLAIN = "a plain text"
+"""What every service takes that is well."""
+
 PATIENCE, GLANCE = 4.0, 0.1
 """Seconds that a writer waits for whoever indexes its file already, and between two looks."""
 
@@ -58,9 +61,9 @@ class _Paid:
     refusal: BudgetSpent | None = None
 
     @property
-    def is_of_one_file(self) -> bool:
-        """Whether a single file may be to blame, so that others fare better without it."""
-        return self.refusal is not None or self.embedded.halt is Halt.REFUSED
+    def is_refused(self) -> bool:
+        """Whether the service does not take one of the texts."""
+        return self.embedded.halt is Halt.REFUSED
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,41 +123,58 @@ class Indexer:
         return self.index.claim(path_lower, owner=self.owner, deadline=self.deadline)
 
     def index_all(
-        self, works: Sequence[Work], vectors: dict[bytes, bytes], keep: Keep | None = None
+        self,
+        works: Sequence[Work],
+        vectors: dict[bytes, bytes],
+        keep: Keep | None = None,
+        *,
+        is_first: bool = True,
     ) -> list[IndexOutcome]:
         """Embed what has no vector in `vectors`, which grows, and keep each file when it is whole.
 
         To keep a file is to store it in its entry, unless told otherwise. The outcomes are in no
-        order.
+        order. A file that is refused at first is tried once more, by itself.
         """
         keep = keep or self._store
         bundles, twins = bundled(works, vectors, self.embedder.most_bytes)
         paying = [self.parallel.start(partial(self._pay, bundle.texts)) for bundle in bundles]
         keeping: list[Callable[[], IndexOutcome]] = []
-        again: list[Sequence[Work]] = [[work] for work in twins]
+        again: list[tuple[Sequence[Work], bool]] = [([work], is_first) for work in twins]
         for bundle, wait in zip(bundles, paying, strict=True):
             paid = wait()
             vectors |= paid.embedded.vectors
-            if len(bundle.works) > 1 and paid.is_of_one_file:
-                if paid.spending:
-                    self.ledger.settle(paid.spending)
-                middle = len(bundle.works) // 2
-                again += [bundle.works[:middle], bundle.works[middle:]]
-                continue
             spending = paid.spending
+            if fewer := _fewer(bundle.works, paid, is_first=is_first):
+                if spending:
+                    self.ledger.settle(spending)
+                again += [(some, is_first and not paid.is_refused) for some in fewer]
+                continue
             for work in bundle.works:
                 settled, outcome = _verdict(work.draft, paid, vectors, self._today())
                 keeping.append(self.parallel.start(partial(keep, work, settled, outcome, spending)))
                 spending = None  # settled with the first of them
         outcomes = [wait() for wait in keeping]
-        for some in again:
+        for some, are_first in again:
             if ServiceSilent() in outcomes:
                 outcomes += [keep(work, None, ServiceSilent(), None) for work in some]
             else:
-                outcomes += self.index_all(some, vectors, keep)
+                outcomes += self.index_all(some, vectors, keep, is_first=are_first)
         return outcomes
 
     def _pay(self, texts: dict[bytes, str]) -> _Paid:
+        """Pay for texts. A service that takes no other text either is silent: it refuses none."""
+        paid = self._ask(texts)
+        if not paid.is_refused or paid.embedded.vectors:
+            return paid
+        plain = f"{PLAIN} for {self.owner}"  # of which nobody has kept a vector from before
+        other = self._ask({b"": plain})
+        if other.spending:
+            self.ledger.settle(other.spending)
+        if other.embedded.vectors:
+            return paid
+        return replace(paid, embedded=replace(paid.embedded, halt=Halt.SILENT))
+
+    def _ask(self, texts: dict[bytes, str]) -> _Paid:
         """Embed the texts if all of them fit in the budget, else none."""
         if not texts:
             return _Paid(Embedded({}, used=0))
@@ -184,6 +204,14 @@ class Indexer:
         return outcome
 
 
+def _fewer(works: Sequence[Work], paid: _Paid, *, is_first: bool) -> list[Sequence[Work]]:
+    """The files in portions that may fare better, if one of the files may be to blame."""
+    if len(works) > 1 and (paid.refusal or paid.is_refused):
+        middle = len(works) // 2
+        return [works[:middle], works[middle:]]
+    return [works] if is_first and paid.is_refused else []
+
+
 def _verdict(
     draft: Draft, paid: _Paid, vectors: Mapping[bytes, bytes], today: date
 ) -> tuple[Settled | None, IndexOutcome]:
@@ -197,9 +225,12 @@ def _verdict(
         skipped = Skipped(draft.rev, draft.content_hash, SkipReason.OVER_BUDGET, until, kept)
         is_everybodys = isinstance(paid.refusal, DeploymentBudgetSpent)
         return skipped, DeploymentSpent(until) if is_everybodys else OverBudget(until)
-    if paid.embedded.halt is Halt.REFUSED:
-        tomorrow = today + timedelta(days=1)  # not the text may be to blame, but the service
-        skipped = Skipped(draft.rev, draft.content_hash, SkipReason.REFUSED, tomorrow, kept)
+    if paid.is_refused:
+        tomorrow = today + timedelta(days=1)  # the service may have learnt to take it
+        refused = SkipReason.REFUSED
+        skipped = Skipped(
+            draft.rev, draft.content_hash, refused, tomorrow, kept, recipe=draft.recipe
+        )
         return skipped, TextNotTaken()
     outcome = ServiceSilent() if paid.embedded.halt is Halt.SILENT else NoTime()
     has_more = any(part.identity in paid.embedded.vectors for part in draft.parts)

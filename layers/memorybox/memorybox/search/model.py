@@ -97,6 +97,13 @@ class Skipped:
     kept: Indexed | None = None
     """Parts of it, under NO_REV, that have their vectors already and need not be paid again."""
 
+    recipe: Recipe | None = None
+    """The only one for which this holds; without it, each."""
+
+    def holds(self, recipe: Recipe, today: date) -> bool:
+        """Whether its rev need not be tried again yet."""
+        return self.recipe in (None, recipe) and (self.until is None or today < self.until)
+
 
 Settled = Indexed | Skipped
 
@@ -143,8 +150,8 @@ class Entry:
     def is_due(self, recipe: Recipe, today: date) -> bool:
         """Whether the file as it was last seen still has to be indexed; `today` in UTC."""
         match self.settled:
-            case Skipped(rev=rev, until=until) if rev == self.seen.rev:
-                return until is not None and until <= today
+            case Skipped(rev=rev) as skipped if rev == self.seen.rev:
+                return not skipped.holds(recipe, today)
             case _:
                 return not self.is_indexed(recipe)
 

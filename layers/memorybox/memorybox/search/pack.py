@@ -107,7 +107,7 @@ class Pack:
 
     def _entry(self, row: int, parts: tuple[Part, ...]) -> Entry:
         seen = self.table.seen(row)
-        settled: Settled | None = self.table.skipped(row)
+        settled: Settled | None = self.table.skipped(row, self.recipe)
         if self.table.indexed[row]:
             settled = Indexed(seen.rev, seen.content_hash, self.recipe, parts)
         elif isinstance(settled, Skipped) and parts:

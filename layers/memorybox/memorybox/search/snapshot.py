@@ -218,7 +218,7 @@ class Snapshot:
                 rows = rows & ~pack.table.indexed
             table = pack.table.loaded() if rows.any() else pack.table
             for row in _numbers(rows):
-                yield Entry(self.seen(table, row), table.skipped(row))
+                yield Entry(self.seen(table, row), table.skipped(row, pack.recipe))
         for entry in self.changed(scope):
             if not entry.is_indexed(recipe):
                 yield entry

@@ -180,16 +180,18 @@ class FileTable:
             modified=EPOCH + record.modified * MICROSECOND,
         )
 
-    def skipped(self, row: int) -> Skipped | None:
-        """Why the file has no parts, if it was skipped."""
+    def skipped(self, row: int, recipe: Recipe) -> Skipped | None:
+        """Why the file has no parts, if it was skipped; `recipe` is the pack's."""
         state, record = int(self.states[row]), self._record(row)
         if state in (INDEXED, DUE):
             return None
+        reason = SKIPPED[state - 2]
         return Skipped(
             rev=record.rev.decode(),
             content_hash=record.content_hash.decode(),
-            reason=SKIPPED[state - 2],
+            reason=reason,
             until=date.fromordinal(record.until) if record.until else None,
+            recipe=recipe if reason is SkipReason.REFUSED else None,
         )
 
     def _record(self, row: int) -> Record:
@@ -201,7 +203,7 @@ def _state(entry: Entry, recipe: Recipe) -> tuple[int, date | None]:
     match entry.settled:
         case Indexed(recipe=used) if used == recipe:
             return INDEXED, None
-        case Skipped(reason=reason, until=until):
+        case Skipped(reason=reason, until=until, recipe=under) if under in (None, recipe):
             return 2 + SKIPPED.index(reason), until
         case _:
             return DUE, None

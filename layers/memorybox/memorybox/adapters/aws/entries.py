@@ -61,6 +61,8 @@ def settled_map(settled: Settled, *, mark: str) -> tuple[Item, list[bytes]]:
     if isinstance(settled, Skipped):
         until = settled.until and settled.until.isoformat()
         about |= {"reason": settled.reason.value, "until": until}
+        if settled.recipe:
+            about["under"] = asdict(settled.recipe)
     held = parts_in(settled)
     if held is None:
         return about, []
@@ -168,7 +170,8 @@ def _settled(settled: Item, pieces: Mapping[int, Item]) -> Settled | None:
         until = settled["until"]
         when = until and date.fromisoformat(until)
         kept = _indexed(NO_REV, "", settled, pieces)
-        return Skipped(rev, content_hash, SkipReason(settled["reason"]), when, kept)
+        under = Recipe(**settled["under"]) if "under" in settled else None
+        return Skipped(rev, content_hash, SkipReason(settled["reason"]), when, kept, under)
     return _indexed(rev, content_hash, settled, pieces)
 
 

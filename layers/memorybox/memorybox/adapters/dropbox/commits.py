@@ -178,8 +178,7 @@ class Upload:
         try:
             return history(self.client, self.ref.location, base=self.base)
         except Declined as declined:
-            if declined.tags == ("path", "not_file"):
-                raise Declined(*CONFLICT, "folder") from declined
+            # A folder may have taken the place of what we wrote, which lives on.
             raise OutcomeUnknown(self.ref) from declined
 
     def _ours(self, past: History, began: float) -> FileEntry | None:

@@ -134,7 +134,7 @@ class DropboxFileStore:
             past = history(self.client, ref.location, base=base)
         except Declined as declined:
             if declined.tags == ("path", "not_file"):
-                return None
+                raise OutcomeUnknown(ref) from declined
             raise DropboxSilent from declined
         if base is None:
             return past.creation(ref, content_hash)

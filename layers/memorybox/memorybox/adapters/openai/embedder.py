@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 
 from memorybox.deadline import Deadline, lasting
 from memorybox.search.embedder import MOST_BYTES, EmbedderSilent, Embeddings, TextRefused
+from memorybox.search.embedding import tokens_at_most
 
 if TYPE_CHECKING:
     from openai import OpenAI
-    from openai.types import CreateEmbeddingResponse
+
+    from memorybox.search.vectors import Array
 
 SHORTEST_CALL = 0.5
 """Seconds; with less left, no request is sent."""
@@ -55,12 +57,12 @@ class OpenAIEmbedder:
                 answer = self._ask(texts, deadline)
             except _Again as again:
                 raise EmbedderSilent from again
-        tokens = _tokens(answer)
+        tokens = _tokens(answer, tokens_at_most(texts))
         _log.info("Texts were embedded", extra={"embedded_tokens": tokens})
-        try:
-            return Embeddings(self._vectors(answer, len(texts)), tokens)
-        except ValueError as error:
-            raise TextRefused(tokens) from error
+        vectors = self._vectors(answer, texts)
+        if len(vectors) < len(set(texts)):
+            raise TextRefused(tokens, vectors)
+        return Embeddings(tuple(vectors[text] for text in texts), tokens)
 
     @cached_property
     def _client(self) -> OpenAI:
@@ -76,14 +78,15 @@ class OpenAIEmbedder:
             http_client=Client(transport=Transport()),
         )
 
-    def _ask(self, texts: Sequence[str], deadline: Deadline) -> CreateEmbeddingResponse:
+    def _ask(self, texts: Sequence[str], deadline: Deadline) -> object:
+        """The JSON of the answer, whatever it is; None if it is none."""
         import openai
 
         if deadline.remaining() < SHORTEST_CALL:
             raise EmbedderSilent
         try:
             with lasting(deadline):
-                return self._client.embeddings.create(
+                answer = self._client.embeddings.with_raw_response.create(
                     input=list(texts),
                     model=self.model,
                     dimensions=self.dims,
@@ -93,31 +96,62 @@ class OpenAIEmbedder:
             raise _Again from error
         except openai.APIStatusError as error:
             if error.status_code in _BAD_TEXT:
-                raise TextRefused(None) from error
+                raise TextRefused(tokens_at_most(texts)) from error
             raise EmbedderSilent from error
         except (openai.APIError, ValueError) as error:
             raise EmbedderSilent from error
+        try:
+            return answer.http_response.json()
+        except (ValueError, RecursionError):  # the second on what is nested too deeply
+            return None
 
-    def _vectors(self, answer: CreateEmbeddingResponse, count: int) -> tuple[bytes, ...]:
-        """Raises ValueError for an answer that cannot be used."""
+    def _vectors(self, answer: object, texts: Sequence[str]) -> dict[str, bytes]:
+        """The vectors of an answer, by text. A text whose vector has no direction has none."""
         import numpy as np
 
         from memorybox.search.vectors import directions
 
-        data = sorted(answer.data, key=lambda item: item.index)
-        if [item.index for item in data] != list(range(count)):
-            raise ValueError("not one vector for each text")
-        rows = [np.frombuffer(b64decode(str(item.embedding)), "<f4") for item in data]
-        if any(len(row) != self.dims for row in rows):
-            raise ValueError("vectors of another length")
-        matrix = np.stack(rows).astype(np.float64)
-        if not np.isfinite(matrix).all() or not matrix.any(axis=1).all():
-            raise ValueError("a vector without a direction")
-        return tuple(directions(matrix))
+        rows = {
+            text: row
+            for text, numbers in zip(texts, _embeddings(answer, len(texts)), strict=False)
+            if (row := _row(numbers, self.dims)) is not None
+        }
+        return dict(zip(rows, directions(np.stack([*rows.values()])), strict=True)) if rows else {}
 
 
-def _tokens(answer: CreateEmbeddingResponse) -> int:
+def _embeddings(answer: object, count: int) -> list[object]:
+    """What an answer holds for each text, in order; nothing if it does not fit the request."""
+    match answer:
+        case {"data": [*items]}:
+            placed = {}
+            for item in items:
+                match item:
+                    case {"index": int(index), "embedding": numbers}:
+                        placed[index] = numbers
+            if len(items) == count and placed.keys() == set(range(count)):
+                return [placed[index] for index in range(count)]
+    return []
+
+
+def _row(numbers: object, dims: int) -> Array | None:
+    """A vector in base64, as it was asked for, or as a list, as some servers give it all the same.
+
+    None if it is not one of `dims` finite numbers, or all of them are zero.
+    """
+    import numpy as np
+
     try:
-        return answer.usage.total_tokens
-    except AttributeError as error:  # the client takes JSON of any shape
-        raise TextRefused(None) from error
+        if isinstance(numbers, str):
+            row = np.frombuffer(b64decode(numbers), "<f4").astype(np.float64)
+        else:
+            row = np.array(numbers, np.float64)
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return row if row.shape == (dims,) and np.isfinite(row).all() and row.any() else None
+
+
+def _tokens(answer: object, most: int) -> int:
+    match answer:
+        case {"usage": {"total_tokens": int(tokens)}} if type(tokens) is int and tokens >= 0:
+            return min(tokens, most)
+    return most
