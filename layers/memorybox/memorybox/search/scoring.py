@@ -2,7 +2,7 @@
 
     score  = (cosine + weight·lex) / (1 + weight)
     weight = share(n) · spread(cosine) / spread(lex)    within 0.1..32; without lex, 0
-    share  = 24/n, 3 at least                         n: terms of the query in any of them
+    share  = 24/n, 3 at least                           n: terms of the query in any of them
 
 A spread is the standard deviation over the searched parts. Cosines lie close together with one
 model and far apart with another, words stand in few parts or in many: so both count in their
